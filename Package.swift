@@ -1,0 +1,87 @@
+// swift-tools-version: 6.2
+// Copyright (c) 2026 the appgroupd authors. MIT licence, see LICENSE.
+
+import PackageDescription
+
+/// Every Swift target is built with these: Swift 6 mode, the upcoming features of the house style, strict memory
+/// safety (each use of a pointer reads `unsafe`), and no warning left standing.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "appgroupd",
+    products: [
+        .library(name: "AppGroup", targets: ["AppGroup"]),
+        .executable(name: "appgroupd", targets: ["appgroupd"]),
+        .executable(name: "appgroupctl", targets: ["appgroupctl"]),
+    ],
+    targets: [
+        // The C edge: system libraries as Debian ships them, and the shims for what Swift's Glibc module leaves out.
+        .target(name: "CShims"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+        .systemLibrary(name: "CPropertyList", pkgConfig: "libplist-2.0", providers: [.apt(["libplist-dev"])]),
+
+        // Pure: no file, no socket, no clock.
+        .target(name: "PropertyList"),
+        .target(name: "Varlink"),
+        .target(name: "GroupModel", dependencies: ["PropertyList"]),
+        .target(
+            name: "GroupProtocol",
+            dependencies: ["GroupModel", "PropertyList", "Varlink"],
+            resources: [.embedInCode("io.appgroupd.Settings.varlink")]
+        ),
+        .target(name: "GroupCore", dependencies: ["GroupModel", "PropertyList"]),
+
+        // The edge: what opens, reads, sends and waits.
+        .target(name: "LinuxIO", dependencies: ["CShims", "CSystemd"]),
+        .target(name: "GroupFiles", dependencies: ["CPropertyList", "GroupModel", "LinuxIO", "PropertyList"]),
+        .target(name: "GroupWatch", dependencies: ["CInotifyTools", "GroupModel", "LinuxIO"]),
+        .target(
+            name: "GroupServer",
+            dependencies: [
+                "GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupWatch", "LinuxIO", "PropertyList",
+                "Varlink",
+            ]
+        ),
+
+        // The clients.
+        .target(name: "AppGroup", dependencies: ["CShims", "GroupModel", "GroupProtocol", "PropertyList", "Varlink"]),
+        .target(
+            name: "AppGroupControl",
+            dependencies: ["AppGroup", "CShims", "GroupModel", "GroupProtocol", "PropertyList", "Varlink"]
+        ),
+
+        // The programs.
+        .executableTarget(name: "appgroupd", dependencies: ["GroupServer"]),
+        .executableTarget(name: "appgroupctl", dependencies: ["AppGroupControl"]),
+
+        // Tests, one target a module, then the suites that run the real programs.
+        .target(name: "TestSupport", dependencies: ["CShims", "LinuxIO"]),
+        .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
+        .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"]),
+        .testTarget(name: "GroupModelTests", dependencies: ["GroupModel", "PropertyList", "TestSupport"]),
+        .testTarget(name: "GroupProtocolTests", dependencies: ["GroupProtocol", "TestSupport"]),
+        .testTarget(name: "GroupCoreTests", dependencies: ["GroupCore", "TestSupport"]),
+        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"]),
+        .testTarget(name: "GroupFilesTests", dependencies: ["GroupFiles", "TestSupport"]),
+        .testTarget(name: "GroupWatchTests", dependencies: ["GroupWatch", "TestSupport"]),
+        .testTarget(name: "GroupServerTests", dependencies: ["GroupServer", "TestSupport"]),
+        .testTarget(name: "AppGroupControlTests", dependencies: ["AppGroupControl", "TestSupport"]),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "DaemonTests", dependencies: ["TestSupport", "appgroupctl", "appgroupd"]),
+        .testTarget(name: "InteropTests", dependencies: ["TestSupport", "appgroupctl", "appgroupd"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+let withoutSwift: Set<Target.TargetType> = [.system, .binary, .plugin]
+for target in package.targets where !withoutSwift.contains(target.type) && target.name != "CShims" {
+    target.swiftSettings = swiftSettings
+}

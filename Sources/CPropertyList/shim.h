@@ -1,0 +1,2 @@
+/* libplist: used for binary property lists only. */
+#include <plist/plist.h>
