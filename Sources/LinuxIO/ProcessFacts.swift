@@ -1,0 +1,68 @@
+import CShims
+import CSystemd
+import Glibc
+
+/// What there is to know about this process and others: the clocks, the environment, names.
+package enum ProcessFacts {
+    /// Microseconds since 1970, for time stamps that people read. Jumps when the clock is set.
+    package static func realtimeMicroseconds() -> Int64 { cshim_realtime_microseconds() }
+
+    /// Microseconds of a clock that never jumps, for durations and deadlines.
+    package static func monotonicMicroseconds() -> Int64 { cshim_monotonic_microseconds() }
+
+    /// Bytes nobody can guess (the only wait is for the very first entropy of a boot).
+    package static func randomBytes(_ count: Int) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            done += try systemCall("getrandom") {
+                unsafe bytes.withUnsafeMutableBytes { unsafe cshim_getrandom($0.baseAddress! + done, count - done) }
+            }
+        }
+        return bytes
+    }
+
+    package static var effectiveUserID: UInt32 { geteuid() }
+    package static var effectiveGroupID: UInt32 { getegid() }
+    package static var processID: Int32 { getpid() }
+    /// The kernel's number of the calling thread.
+    package static var threadID: Int32 { cshim_gettid() }
+
+    /// A variable of the environment. To be read before other threads start: setenv elsewhere is not our doing, but
+    /// libc has no lock for it.
+    package static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+
+    /// The command name of a process (at most 15 bytes of it), nil when it is gone.
+    package static func name(ofProcess pid: Int32) -> String? {
+        guard let text = try? procFile("/proc/\(pid)/comm") else { return nil }
+        return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// The systemd user unit that a process belongs to. A hint for logs: it can be raced and is no ground for access.
+    package static func systemdUnit(ofProcess pid: Int32) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard unsafe sd_pid_get_user_unit(pid, &text) >= 0, let text = unsafe text else { return nil }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+
+    /// The home directory from the user database, for when $HOME is not set.
+    package static func homeDirectory() -> String? {
+        guard let entry = unsafe getpwuid(geteuid()), let home = unsafe entry.pointee.pw_dir else { return nil }
+        return unsafe String(cString: home)
+    }
+
+    /// The name of a user, or its number as text when the database has none.
+    package static func userName(_ uid: UInt32) -> String {
+        guard let entry = unsafe getpwuid(uid), let name = unsafe entry.pointee.pw_name else { return String(uid) }
+        return unsafe String(cString: name)
+    }
+
+    /// Files in /proc have no size: read until the end.
+    private static func procFile(_ path: String) throws(SystemError) -> [UInt8] {
+        try Files.open(path, .readOnly).readAll(limit: 4096)
+    }
+}
