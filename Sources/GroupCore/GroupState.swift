@@ -1,0 +1,195 @@
+package import GroupModel
+package import PropertyList
+
+/// What one group holds: its values, the revision that each key got last, and the position.
+///
+/// A value type without I/O and without a clock; the daemon's one thread owns it. A write is two steps: `changes(for:)`
+/// decides and changes nothing, `apply(_:)` makes the commit so and returns what undoes it, should the journal refuse it.
+package struct GroupState: Sendable {
+    private struct Entry: Sendable {
+        var value: Value
+        var revision: Int64
+    }
+
+    package let identifier: GroupIdentifier
+    package private(set) var position: Position
+    /// The encoded size of all values, in bytes.
+    package private(set) var size = 0
+    private var entries: [Key: Entry] = [:]
+    /// When keys that are gone were removed, for those removed after `removalHorizon`.
+    private var removals: [Key: Int64] = [:]
+    /// Of removals up to this revision nothing is known any more.
+    private var removalHorizon: Int64
+
+    /// A group as its snapshot had it. Each key counts as changed at the snapshot's revision, since its own is not kept.
+    package init(identifier: GroupIdentifier, position: Position, values: [Key: Value] = [:]) {
+        self.identifier = identifier
+        self.position = position
+        removalHorizon = position.revision
+        entries = values.mapValues { Entry(value: $0, revision: position.revision) }
+        size = values.values.reduce(0) { $0 + $1.encodedSize }
+    }
+
+    package var revision: Int64 { position.revision }
+    package var count: Int { entries.count }
+
+    package subscript(key: Key) -> Value? { entries[key]?.value }
+
+    package var values: [Key: Value] { entries.mapValues(\.value) }
+
+    package func values(matching filter: KeyFilter) -> [Key: Value] {
+        if let literals = filter.literals {
+            return literals.reduce(into: [:]) { $0[$1] = self[$1] }
+        }
+        return entries.compactMapValues(\.value).filter { filter.includes($0.key) }
+    }
+}
+
+extension GroupState {
+    /// What these edits, applied in order, would change: one change a key, in the order of first mention, equal values
+    /// left out. Nothing is changed by asking.
+    ///
+    /// - Parameter unchangedSince: no key of the edits may have changed after this revision.
+    /// - Throws: the first edit's error; `conflict`; `tooLarge`. An error means that none of the edits takes place.
+    package func changes(
+        for edits: [Edit], unchangedSince: Int64? = nil, limits: Limits
+    ) throws(GroupError) -> [Change] {
+        if let unchangedSince { try requireUnchanged(edits.map(\.key), since: unchangedSince) }
+        if edits.count == 1 { return try change(for: edits[0], limits: limits).map { [$0] } ?? [] }
+        var order: [Key] = []
+        var results: [Key: Value?] = [:]
+        for edit in edits {
+            try edit.key.validate()
+            let current = results[edit.key] ?? self[edit.key]
+            let new = try edit.evaluated(on: current)
+            if results.updateValue(new, forKey: edit.key) == nil { order.append(edit.key) }
+            if edit.operation != .remove { try validate(new, of: edit.key, limits: limits) }
+        }
+        let changes = order.compactMap { key -> Change? in
+            let old = self[key]
+            let new = results[key] ?? nil
+            return old == new ? nil : Change(key: key, old: old, new: new)
+        }
+        try requireRoom(for: changes, limits: limits)
+        return changes
+    }
+
+    /// The ordinary write, without the bookkeeping that several edits need.
+    private func change(for edit: Edit, limits: Limits) throws(GroupError) -> Change? {
+        try edit.key.validate()
+        let old = self[edit.key]
+        let new = try edit.evaluated(on: old)
+        guard old != new else { return nil }
+        let change = Change(key: edit.key, old: old, new: new)
+        if edit.operation != .remove { try validate(new, of: edit.key, limits: limits) }
+        try requireRoom(for: [change], limits: limits)
+        return change
+    }
+
+    /// The removal of every key, in the order of the keys.
+    package func changesForReset() -> [Change] {
+        entries.keys.sorted().map { Change(key: $0, old: self[$0], new: nil) }
+    }
+
+    /// The keys among these that changed after a revision. Where nothing is known any more, a key counts as changed.
+    package func changed(_ keys: [Key], since revision: Int64) -> [Key] {
+        keys.filter { key in
+            if let entry = entries[key] { return entry.revision > revision }
+            return (removals[key] ?? min(removalHorizon, self.revision)) > revision
+        }
+    }
+
+    private func requireUnchanged(_ keys: [Key], since revision: Int64) throws(GroupError) {
+        let changed = changed(keys, since: revision)
+        guard changed.isEmpty else {
+            throw .conflict(keys: changed.map(\.string), revision: self.revision)
+        }
+    }
+
+    private func validate(_ value: Value?, of key: Key, limits: Limits) throws(GroupError) {
+        guard let value else { return }
+        guard value.depth <= Value.depthLimit else {
+            throw .tooLarge(
+                subject: "nesting of the value of \(key)", limit: Int64(Value.depthLimit), size: Int64(value.depth))
+        }
+        if let text = value.firstUncarriable {
+            let shown = text.unicodeScalars.prefix(20).map { $0.escaped(asASCII: true) }.joined()
+            throw .invalidValue(
+                key: key.string, reason: "a property list cannot carry the control characters in \"\(shown)\"")
+        }
+        let size = value.encodedSize
+        guard size <= limits.valueSize else {
+            throw .tooLarge(subject: "value of \(key)", limit: Int64(limits.valueSize), size: Int64(size))
+        }
+    }
+
+    private func requireRoom(for changes: [Change], limits: Limits) throws(GroupError) {
+        var size = size
+        var count = count
+        for change in changes {
+            size += (change.new?.encodedSize ?? 0) - (change.old?.encodedSize ?? 0)
+            count += (change.new == nil ? 0 : 1) - (change.old == nil ? 0 : 1)
+        }
+        // A group that is over a cap already (the cap was lowered, a file was edited) may still shrink.
+        if size > limits.groupSize, size > self.size {
+            throw .tooLarge(subject: "group \(identifier)", limit: Int64(limits.groupSize), size: Int64(size))
+        }
+        if count > limits.keysPerGroup, count > self.count {
+            throw .tooLarge(
+                subject: "keys of group \(identifier)", limit: Int64(limits.keysPerGroup), size: Int64(count))
+        }
+    }
+}
+
+extension GroupState {
+    /// What takes back one applied commit, as if it had never been.
+    package struct Undo: Sendable {
+        fileprivate var entries: [(key: Key, entry: Entry?, removal: Int64?)] = []
+        fileprivate var revision: Int64
+        fileprivate var size: Int
+    }
+
+    /// Makes a commit so. Its revision must be the next one, and its changes come from `changes(for:)`.
+    @discardableResult
+    package mutating func apply(_ commit: Commit) -> Undo {
+        precondition(commit.revision == revision + 1, "commit \(commit.revision) after revision \(revision)")
+        var undo = Undo(revision: revision, size: size)
+        for change in commit.changes {
+            undo.entries.append((change.key, entries[change.key], removals[change.key]))
+            put(change.new, for: change.key, at: commit.revision)
+        }
+        position.revision = commit.revision
+        return undo
+    }
+
+    /// Takes back the newest commit. Several are taken back newest first.
+    package mutating func revert(_ undo: Undo) {
+        precondition(undo.revision == revision - 1, "undo to \(undo.revision) from revision \(revision)")
+        for (key, entry, removal) in undo.entries.reversed() {
+            entries[key] = entry
+            removals[key] = removal
+        }
+        position.revision = undo.revision
+        size = undo.size
+    }
+
+    /// Forgets when keys were removed, up to a revision. What is asked about them later counts as changed.
+    package mutating func forgetRemovals(upTo horizon: Int64) {
+        removals = removals.filter { $0.value > horizon }
+        removalHorizon = max(removalHorizon, horizon)
+    }
+
+    private mutating func put(_ value: Value?, for key: Key, at revision: Int64) {
+        if let value {
+            size += value.encodedSize
+            if let old = entries.updateValue(Entry(value: value, revision: revision), forKey: key) {
+                size -= old.value.encodedSize
+            } else if !removals.isEmpty {
+                removals[key] = nil
+            }
+        } else if let old = entries.removeValue(forKey: key) {
+            size -= old.value.encodedSize
+            removals[key] = revision
+        }
+    }
+}

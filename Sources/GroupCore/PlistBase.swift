@@ -1,0 +1,99 @@
+package import GroupModel
+package import PropertyList
+
+/// What the plist on disk is known to hold, seen from the group's present state: only the differences are kept, so that
+/// noting a commit costs O(change).
+///
+/// It is the *base* of the three-way merge: ours is the group, theirs is what the file holds now. While a projection is
+/// on its way to the disk there are two bases, the old content and the new one, and the file may hold either.
+package struct PlistBase: Sendable {
+    /// By key: the value in the file, where it may differ from the group's. Nil: the file does not have the key.
+    private(set) var differences: [Key: Value?]
+    /// The same, as it was when the projection under way began; the keys touched since are in `differences`.
+    private var earlier: [Key: Value?]?
+
+    /// - Parameter differences: the file's value of each key that differs from the group's.
+    package init(differences: [Key: Value?] = [:]) {
+        self.differences = differences
+    }
+
+    /// Whether the group holds something that the file does not.
+    package var hasUnwritten: Bool { !differences.isEmpty || earlier != nil }
+
+    /// Takes note of a commit: its first old value of each key is what the file has.
+    package mutating func note(_ changes: [Change]) {
+        for change in changes where differences.index(forKey: change.key) == nil {
+            differences.updateValue(change.old, forKey: change.key)
+        }
+    }
+
+    /// A projection of the present state begins.
+    package mutating func beginProjection() {
+        if earlier == nil { earlier = differences }
+        differences = [:]
+    }
+
+    /// The projection is on disk.
+    package mutating func projectionSucceeded() {
+        earlier = nil
+    }
+
+    /// The disk still has what it had when the projection began.
+    package mutating func projectionFailed() {
+        guard let earlier else { return }
+        differences.merge(earlier) { $1 }
+        self.earlier = nil
+    }
+
+    /// What the file's content means as edits by whoever saved it: every key whose value is none that we put there.
+    ///
+    /// - Parameters:
+    ///   - theirs: the file's entries.
+    ///   - format: an XML property list holds whole seconds only; what the projection cut off is no edit.
+    package func edits(from theirs: [Key: Value], in format: PlistFormat, ours state: GroupState) -> [Edit] {
+        var edits: [Edit] = []
+        for (key, value) in theirs where !isKnown(value, of: key, in: format, ours: state) {
+            edits.append(.set(key, value))
+        }
+        for key in knownKeys(ours: state) where theirs[key] == nil && !isKnown(nil, of: key, in: format, ours: state) {
+            edits.append(.remove(key))
+        }
+        return edits.sorted { $0.key < $1.key }
+    }
+
+    /// The base that holds once the file's content has been merged into the group.
+    package static func after(_ theirs: [Key: Value], in format: PlistFormat, ours state: GroupState) -> PlistBase {
+        var differences: [Key: Value?] = [:]
+        for (key, value) in state.values where theirs[key] != format.projected(value) {
+            differences.updateValue(theirs[key], forKey: key)
+        }
+        for (key, value) in theirs where state[key] == nil {
+            differences.updateValue(value, forKey: key)
+        }
+        return PlistBase(differences: differences)
+    }
+
+    private func knownKeys(ours state: GroupState) -> Set<Key> {
+        var keys = Set(state.values.keys)
+        keys.formUnion(differences.keys)
+        if let earlier { keys.formUnion(earlier.keys) }
+        return keys
+    }
+
+    private func isKnown(_ value: Value?, of key: Key, in format: PlistFormat, ours state: GroupState) -> Bool {
+        let written = differences[key] ?? state[key]
+        if value == written.map(format.projected) { return true }
+        guard let earlier, let before = earlier[key] else { return false }
+        return value == before.map(format.projected)
+    }
+}
+
+/// How a plist is written; the format found is the format kept.
+package enum PlistFormat: String, Sendable {
+    case xml, binary
+
+    /// The value as this format holds it.
+    package func projected(_ value: Value) -> Value {
+        self == .xml ? value.withWholeSeconds : value
+    }
+}

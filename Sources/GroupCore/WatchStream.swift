@@ -1,0 +1,253 @@
+package import GroupModel
+package import PropertyList
+
+/// What one `Watch` call says next.
+package enum WatchReply: Sendable {
+    case snapshot(Snapshot)
+    /// A whole commit, as it was recorded.
+    case recorded(RecordedCommit)
+    /// A commit made for this observer: cut to its keys, or standing for `coalesced` commits.
+    case commit(Commit, coalesced: Int?)
+    case deleted(GroupIdentifier)
+}
+
+/// The state of a group, or a part of it where it is large.
+package struct Snapshot: Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
+        /// The watch began without a position.
+        case initial
+        /// The commits after the position are not kept any more.
+        case tooOld
+        /// More changed than this observer's queue may hold.
+        case overflow
+        /// The group was made anew since.
+        case otherEpoch
+    }
+
+    package var group: GroupIdentifier
+    package var position: Position
+    package var values: [Key: Value]
+    package var reason: Reason
+    /// More parts of the same position follow.
+    package var isPartial: Bool
+}
+
+/// One `Watch` call: which groups and keys it asked for, what it has been told, and what waits until its socket takes it.
+///
+/// The queue is bounded. Past the bound all that waits collapses to the newest value a key, so that an observer that does
+/// not read costs at most the bound, and still ends with the newest state. Owned by its connection, on the loop's thread.
+package struct WatchStream: Sendable {
+    private struct Entry: Sendable {
+        var filter: KeyFilter
+        /// The newest revision that was sent or is covered by a snapshot: what comes late is not said twice.
+        var seen: Int64 = 0
+        var collapsed: CollapsedChanges?
+    }
+
+    private enum Item: Sendable {
+        case commit(RecordedCommit, isWhole: Bool)
+        case snapshot(GroupIdentifier, Snapshot.Reason)
+        case part(Snapshot)
+        case deleted(GroupIdentifier)
+    }
+
+    /// The bound, in bytes of encoded commits.
+    private let limit: Int
+    private var entries: [GroupIdentifier: Entry]
+    private var queue: [Item] = []
+    private var head = 0
+    private var queuedSize = 0
+    private var hasCollapsed = false
+
+    package init(_ watches: [(group: GroupIdentifier, filter: KeyFilter)], limit: Int) {
+        self.limit = limit
+        entries = Dictionary(watches.map { ($0.group, Entry(filter: $0.filter)) }) { first, _ in first }
+    }
+
+    package var groups: some Collection<GroupIdentifier> { entries.keys }
+    package var isEmpty: Bool { head == queue.count && !hasCollapsed }
+    /// What waits, in bytes of encoded commits; at most the bound and one commit.
+    package var waitingSize: Int {
+        hasCollapsed ? entries.values.reduce(queuedSize) { $0 + ($1.collapsed?.size ?? 0) } : queuedSize
+    }
+}
+
+// MARK: What happens
+
+extension WatchStream {
+    /// The observer is to get the whole state, as it is when its turn comes.
+    package mutating func offerSnapshot(of group: GroupIdentifier, reason: Snapshot.Reason) {
+        guard entries[group] != nil else { return }
+        if entries[group]?.collapsed != nil {
+            entries[group]?.collapsed?.restart(with: reason)
+        } else {
+            queue.append(.snapshot(group, reason))
+        }
+    }
+
+    /// The observer stands at this revision already (it said so, with `since`).
+    package mutating func resume(_ group: GroupIdentifier, after revision: Int64) {
+        entries[group]?.seen = revision
+    }
+
+    /// A commit that the journal has taken. In the order of revisions for each group.
+    package mutating func offer(_ recorded: RecordedCommit) {
+        let commit = recorded.commit
+        guard let entry = entries[commit.group], commit.revision > entry.seen else { return }
+        let wanted = commit.changes.count { entry.filter.includes($0.key) }
+        guard wanted > 0 else { return }
+        if entry.collapsed != nil {
+            entries[commit.group]?.collapsed?.fold(commit, filter: entry.filter, limit: limit)
+            return
+        }
+        queue.append(.commit(recorded, isWhole: wanted == commit.changes.count))
+        queuedSize += recorded.encoded.count
+        if queuedSize > limit { collapse() }
+    }
+
+    package mutating func offerDeletion(of group: GroupIdentifier) {
+        guard let entry = entries[group] else { return }
+        if entry.collapsed != nil {
+            entries[group]?.collapsed?.delete()
+        } else {
+            queue.append(.deleted(group))
+        }
+    }
+
+    /// Everything that waits becomes one entry a key.
+    private mutating func collapse() {
+        for item in queue[head...] {
+            switch item {
+            case .commit(let recorded, _):
+                let group = recorded.commit.group
+                guard let entry = entries[group], recorded.commit.revision > entry.seen else { continue }
+                entries[group]?.collapse { $0.fold(recorded.commit, filter: entry.filter, limit: limit) }
+            case .snapshot(let group, let reason): entries[group]?.collapse { $0.restart(with: reason) }
+            case .part(let part): entries[part.group]?.collapse { $0.restart(with: .overflow) }
+            case .deleted(let group): entries[group]?.collapse { $0.delete() }
+            }
+        }
+        queue = []
+        head = 0
+        queuedSize = 0
+        hasCollapsed = true
+    }
+}
+
+extension WatchStream.Entry {
+    fileprivate mutating func collapse(_ step: (inout CollapsedChanges) -> Void) {
+        var changes = collapsed ?? CollapsedChanges()
+        step(&changes)
+        collapsed = changes
+    }
+}
+
+// MARK: What is said
+
+extension WatchStream {
+    /// The next reply, taken off the queue; nil when there is nothing to say.
+    ///
+    /// - Parameters:
+    ///   - partSize: a snapshot whose values are larger goes out in parts of about this size, in bytes.
+    ///   - state: the group's present state, all of it in the journal; nil for a group that is gone.
+    package mutating func next(partSize: Int, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
+        while let item = popItem() {
+            switch item {
+            case .commit(let recorded, let isWhole):
+                if let reply = reply(for: recorded, isWhole: isWhole) { return reply }
+            case .snapshot(let group, let reason):
+                if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
+            case .part(let snapshot): return .snapshot(snapshot)
+            case .deleted(let group):
+                entries[group]?.seen = 0
+                return .deleted(group)
+            }
+        }
+        return nextCollapsed(partSize: partSize, state: state)
+    }
+
+    private mutating func popItem() -> Item? {
+        guard head < queue.count else {
+            queue.removeAll(keepingCapacity: queue.capacity <= 64)
+            head = 0
+            return nil
+        }
+        let item = queue[head]
+        head += 1
+        if case .commit(let recorded, _) = item { queuedSize -= recorded.encoded.count }
+        if head == queue.count {
+            queue.removeAll(keepingCapacity: queue.capacity <= 64)
+            head = 0
+        }
+        return item
+    }
+
+    private mutating func reply(for recorded: RecordedCommit, isWhole: Bool) -> WatchReply? {
+        var commit = recorded.commit
+        guard let entry = entries[commit.group], commit.revision > entry.seen else { return nil }
+        entries[commit.group]?.seen = commit.revision
+        if isWhole { return .recorded(recorded) }
+        commit.changes.removeAll { !entry.filter.includes($0.key) }
+        return .commit(commit, coalesced: nil)
+    }
+
+    private mutating func snapshot(
+        of group: GroupIdentifier, _ reason: Snapshot.Reason, partSize: Int,
+        state: (GroupIdentifier) -> GroupState?
+    ) -> WatchReply? {
+        // A group that is gone by now has its `deleted` behind this in the queue.
+        guard let entry = entries[group], let present = state(group) else { return nil }
+        entries[group]?.seen = present.revision
+        let values = present.values(matching: entry.filter)
+        let whole = Snapshot(
+            group: group, position: present.position, values: values, reason: reason, isPartial: false)
+        var parts = whole.split(partSize: partSize)
+        let first = parts.removeFirst()
+        queue.insert(contentsOf: parts.map(Item.part), at: head)
+        return .snapshot(first)
+    }
+
+    private mutating func nextCollapsed(partSize: Int, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
+        guard hasCollapsed else { return nil }
+        for (group, entry) in entries {
+            guard var changes = entry.collapsed else { continue }
+            if changes.takeDeletion() {
+                entries[group]?.seen = 0
+                entries[group]?.collapsed = changes
+                return .deleted(group)
+            }
+            entries[group]?.collapsed = nil
+            if let reason = changes.snapshotReason {
+                if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
+            } else if let present = state(group), let commit = changes.commit(now: present) {
+                entries[group]?.seen = commit.revision
+                return .commit(commit, coalesced: changes.count)
+            }
+        }
+        hasCollapsed = false
+        return nil
+    }
+}
+
+extension Snapshot {
+    /// At least one part; all but the last are marked partial. A value larger than the size has a part of its own.
+    fileprivate func split(partSize: Int) -> [Snapshot] {
+        var parts: [Snapshot] = []
+        var part = self
+        part.values = [:]
+        part.isPartial = true
+        var size = 0
+        for (key, value) in values {
+            let cost = key.string.utf8.count + value.encodedSize
+            if size + cost > partSize, !part.values.isEmpty {
+                parts.append(part)
+                part.values = [:]
+                size = 0
+            }
+            part.values[key] = value
+            size += cost
+        }
+        part.isPartial = false
+        return parts + [part]
+    }
+}
