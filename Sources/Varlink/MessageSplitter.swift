@@ -52,14 +52,16 @@ package struct MessageSplitter: Sendable {
     }
 
     private mutating func nextNUL() -> Int? {
-        let bytes = buffer.span
-        var index = scanned
-        while index < bytes.count {
-            if bytes[index] == 0 { return index }
+        scanned = Self.firstNUL(in: buffer.span, from: scanned)
+        return scanned < buffer.count ? scanned : nil
+    }
+
+    private static func firstNUL(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count, bytes[index] != 0 {
             index += 1
         }
-        scanned = index
-        return nil
+        return index
     }
 
     private mutating func check(_ length: Int) throws(ProtocolViolation) {
