@@ -1,0 +1,112 @@
+# appgroupd: what there is to do. `make help` lists it.
+
+# What may be set: on the command line (make PREFIX=/usr install) or in the environment.
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+DESTDIR ?=
+SCRATCH ?= .build
+SWIFT ?= swift
+SWIFTFLAGS ?=
+TESTFLAGS ?=
+
+SHELL := /bin/sh
+.SHELLFLAGS := -eu -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The programs carry Swift's own libraries, so that nothing but what Debian ships is needed to run them.
+RELEASE := $(SWIFT) build --scratch-path $(SCRATCH) -c release --static-swift-stdlib $(SWIFTFLAGS)
+DEBUG_OPTIONS := --scratch-path $(SCRATCH) $(SWIFTFLAGS)
+DAEMON := $(SCRATCH)/release/appgroupd
+TOOL := $(SCRATCH)/release/appgroupctl
+SOURCES := Sources Tests Package.swift
+
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+LIBEXECDIR := $(DESTDIR)$(PREFIX)/libexec
+UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
+SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
+CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
+
+.PHONY: help deps deps-build build run test lint format verify-units install uninstall clean
+
+help:  ## Print this
+	@echo 'usage: make TARGET [VARIABLE=value ...]'
+	@echo
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | while IFS='	' read -r target text; do \
+	    printf '  %-14s %s\n' "$$target" "$$text"; done
+	@echo
+	@echo '  PREFIX         where install puts the programs and units ($(PREFIX))'
+	@echo '  SYSCONFDIR     where the administrator'\''s configuration is ($(SYSCONFDIR))'
+	@echo '  DESTDIR        a directory to install into as if it were / ($(if $(DESTDIR),$(DESTDIR),none))'
+	@echo '  SCRATCH        where the build keeps its files ($(SCRATCH))'
+	@echo '  SWIFT          the Swift command ($(SWIFT))'
+	@echo '  SWIFTFLAGS     more options for swift build and swift test ($(if $(SWIFTFLAGS),$(SWIFTFLAGS),none))'
+	@echo '  TESTFLAGS      more options for swift test, e.g. "--filter GroupCoreTests" ($(if $(TESTFLAGS),$(TESTFLAGS),none))'
+
+deps:  ## Check the Swift toolchain; install what building and testing need (sudo apt-get) if it is missing
+	@.ci/deps test
+
+deps-build:
+	@.ci/deps build
+
+build: deps-build  ## Build the daemon and the tool, optimised
+	$(RELEASE) --product appgroupd
+	$(RELEASE) --product appgroupctl
+
+run: build  ## Show it: a private daemon, two observers, a setting changed in three ways; until Ctrl-C
+	@APPGROUPD='$(abspath $(DAEMON))' APPGROUPCTL='$(abspath $(TOOL))' Sources/Examples/live-demo/run.sh
+
+test: deps  ## Build for debugging and run every test, then lint and verify-units
+	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
+	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
+	@$(MAKE) --no-print-directory lint verify-units
+
+lint:  ## Check format and style of the Swift sources
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+format:  ## Format the Swift sources in place
+	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
+
+# systemd-analyze ends with 0 on what it does not know, so that any word of it is a failure. It wants the program of
+# ExecStart= to be there and a runtime directory; the manual pages are not installed yet.
+verify-units:  ## Check the units with systemd-analyze
+	@stage=$$(mktemp -d); trap 'rm -rf "$$stage"' EXIT; \
+	for unit in systemd/*.socket systemd/*.service; do \
+	    sed 's|/usr/libexec/appgroupd|/bin/true|' "$$unit" >"$$stage/$${unit##*/}"; done; \
+	mkdir -m 0700 "$$stage/runtime"; \
+	echo 'systemd-analyze --user verify systemd/*.socket systemd/*.service'; \
+	XDG_RUNTIME_DIR="$$stage/runtime" systemd-analyze --user verify --man=no "$$stage"/*.socket "$$stage"/*.service \
+	    2>"$$stage/messages" || { cat "$$stage/messages" >&2; exit 1; }; \
+	if [ -s "$$stage/messages" ]; then cat "$$stage/messages" >&2; exit 1; fi
+
+# Built when it is not there yet; what is there is installed as it is, so that `sudo make install` compiles nothing.
+$(DAEMON) $(TOOL):
+	@$(MAKE) --no-print-directory build
+
+# The configuration belongs to the administrator: it is replaced only while it is still what the last install put there,
+# which the pristine copy in SHAREDIR tells.
+install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
+	install -D -m 0755 $(DAEMON) '$(LIBEXECDIR)/appgroupd'
+	install -D -m 0755 $(TOOL) '$(BINDIR)/appgroupctl'
+	install -d -m 0755 '$(UNITDIR)' '$(SHAREDIR)' '$(dir $(CONFIG))'
+	@for unit in systemd/*.socket systemd/*.service; do \
+	    echo "$$unit -> $(UNITDIR)"; \
+	    sed 's|/usr/libexec/appgroupd|$(PREFIX)/libexec/appgroupd|' "$$unit" >'$(UNITDIR)'/"$${unit##*/}"; \
+	    chmod 0644 '$(UNITDIR)'/"$${unit##*/}"; done
+	@if [ ! -e '$(CONFIG)' ] || cmp -s '$(CONFIG)' '$(SHAREDIR)/appgroupd.conf'; then \
+	    echo '$(CONFIG)'; install -m 0644 etc/appgroupd/appgroupd.conf '$(CONFIG)'; \
+	elif ! cmp -s '$(CONFIG)' etc/appgroupd/appgroupd.conf; then \
+	    echo '$(CONFIG) was changed and is kept; the defaults are in $(SHAREDIR)/appgroupd.conf'; fi
+	install -m 0644 etc/appgroupd/appgroupd.conf '$(SHAREDIR)/appgroupd.conf'
+	@echo 'installed; to start it for yourself: systemctl --user daemon-reload && systemctl --user enable --now appgroupd.socket'
+
+uninstall:  ## Remove what install put there; settings and a changed configuration stay
+	@if [ -e '$(CONFIG)' ] && ! cmp -s '$(CONFIG)' '$(SHAREDIR)/appgroupd.conf'; then \
+	    echo '$(CONFIG) was changed and stays'; else rm -f '$(CONFIG)'; fi
+	rm -f '$(LIBEXECDIR)/appgroupd' '$(BINDIR)/appgroupctl'
+	rm -f $(foreach unit,$(notdir $(wildcard systemd/*.socket systemd/*.service)),'$(UNITDIR)/$(unit)')
+	rm -f '$(SHAREDIR)/appgroupd.conf'
+	@rmdir '$(SHAREDIR)' '$(dir $(CONFIG))' 2>/dev/null || true
+
+clean:  ## Remove what the build made
+	rm -rf '$(SCRATCH)'
