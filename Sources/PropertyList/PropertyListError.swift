@@ -1,0 +1,86 @@
+/// Why a text is no property list that we can read, and where: what `status` shows to the person who has to mend the file.
+package struct PropertyListError: Error, Equatable, Sendable {
+    package var reason: Reason
+    /// Counted from 1.
+    package var line: Int
+    /// Counted from 1, in Unicode scalars.
+    package var column: Int
+
+    package init(reason: Reason, line: Int, column: Int) {
+        self.reason = reason
+        self.line = line
+        self.column = column
+    }
+
+    package enum Reason: Equatable, Sendable {
+        /// Nothing but white space: often the moment between a truncation and the write that follows.
+        case empty
+        case tooLarge(byteLimit: Int)
+        /// UTF-16 or UTF-32.
+        case unsupportedEncoding(String)
+        case invalidUTF8
+        case zeroByte
+        /// The text begins with something else than `<`.
+        case notXML
+        /// The text ends within an element that began on that line.
+        case unclosedElement(String, line: Int)
+        case unclosedMarkup(String)
+        case malformedTag
+        case unexpectedText
+        case unexpectedElement(String)
+        case unknownElement(String)
+        case wrongEndTag(expected: String, found: String)
+        case valueWithoutKey
+        case keyWithoutValue
+        case noValue
+        case rootIsNoDictionary(String)
+        case contentAfterEnd
+        case entityDeclaration
+        case unknownEntity(String)
+        case malformedReference
+        case malformedInteger
+        case integerOutOfRange
+        case malformedReal
+        case malformedDate
+        case malformedData
+        case tooDeep
+    }
+}
+
+extension PropertyListError: CustomStringConvertible {
+    package var description: String { "line \(line), column \(column): \(reason)" }
+}
+
+extension PropertyListError.Reason: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .empty: "the file is empty"
+        case .tooLarge(let byteLimit): "the file is larger than \(byteLimit) bytes"
+        case .unsupportedEncoding(let name): "the file is \(name) text; only UTF-8 is read"
+        case .invalidUTF8: "a byte that is not UTF-8"
+        case .zeroByte: "a zero byte"
+        case .notXML: "the file is no XML property list"
+        case .unclosedElement(let name, let line): "the file ends within the <\(name)> of line \(line)"
+        case .unclosedMarkup(let opening): "a \(opening) that nothing closes"
+        case .malformedTag: "a tag that is not well formed"
+        case .unexpectedText: "text where only elements may stand"
+        case .unexpectedElement(let name): "a <\(name)> where none may stand"
+        case .unknownElement(let name): "<\(name)> is no element of a property list"
+        case .wrongEndTag(let expected, let found): "</\(found)> where </\(expected)> was expected"
+        case .valueWithoutKey: "a value without a key"
+        case .keyWithoutValue: "a key without a value"
+        case .noValue: "the property list has no value"
+        case .rootIsNoDictionary(let name): "the property list holds a <\(name)>, not a <dict>"
+        case .contentAfterEnd: "content after the end of the property list"
+        case .entityDeclaration: "an entity declaration; they are not supported"
+        case .unknownEntity(let name): "the unknown entity &\(name);"
+        case .malformedReference: "an & that begins no character reference (write &amp;)"
+        case .malformedInteger: "an <integer> that is no number"
+        case .integerOutOfRange: "an <integer> that does not fit 64 bits"
+        case .malformedReal: "a <real> that is no number"
+        case .malformedDate: "a <date> that is not of the form 2026-11-30T09:00:00Z"
+        case .malformedData: "<data> that is not base64"
+        case .tooDeep: "arrays and dictionaries nested deeper than \(Value.depthLimit) levels"
+        }
+    }
+}
