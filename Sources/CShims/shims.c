@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -67,6 +68,32 @@ int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
 
 int cshim_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 int cshim_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
+
+int cshim_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static int epoll_control(int epoll, int operation, int fd, uint64_t token, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.u64 = token};
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+int cshim_epoll_add(int epoll, int fd, uint64_t token, uint32_t events) {
+    return epoll_control(epoll, EPOLL_CTL_ADD, fd, token, events);
+}
+int cshim_epoll_modify(int epoll, int fd, uint64_t token, uint32_t events) {
+    return epoll_control(epoll, EPOLL_CTL_MOD, fd, token, events);
+}
+int cshim_epoll_remove(int epoll, int fd) { return epoll_control(epoll, EPOLL_CTL_DEL, fd, 0, 0); }
+
+int cshim_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int count, int timeout_ms) {
+    struct epoll_event batch[256]; /* CSHIM_EPOLL_BATCH */
+    int ready = epoll_wait(epoll, batch, count < CSHIM_EPOLL_BATCH ? count : CSHIM_EPOLL_BATCH, timeout_ms);
+    for (int index = 0; index < ready; index++) {
+        tokens[index] = batch[index].data.u64;
+        events[index] = batch[index].events;
+    }
+    return ready;
+}
+
 int cshim_flock_exclusive(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 int cshim_flock_unlock(int fd) { return flock(fd, LOCK_UN); }
 

@@ -44,6 +44,15 @@ int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
 int cshim_eventfd(void);                   /* EFD_CLOEXEC | EFD_NONBLOCK */
 int cshim_set_parent_death_signal(int signal);
 
+/* struct epoll_event holds a union with a pointer, unsafe to Swift; <sys/epoll.h> is not in the Glibc module. At most
+ * CSHIM_EPOLL_BATCH events a call. */
+static const int CSHIM_EPOLL_BATCH = 256;
+int cshim_epoll_create(void);              /* EPOLL_CLOEXEC */
+int cshim_epoll_add(int epoll, int fd, uint64_t token, uint32_t events);
+int cshim_epoll_modify(int epoll, int fd, uint64_t token, uint32_t events);
+int cshim_epoll_remove(int epoll, int fd);
+int cshim_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int count, int timeout_ms);
+
 /* `struct flock` and the function flock() share a name. */
 int cshim_flock_exclusive(int fd);         /* LOCK_EX | LOCK_NB */
 int cshim_flock_unlock(int fd);
@@ -51,16 +60,17 @@ int cshim_flock_unlock(int fd);
 /* 1 when the path lies on a network or FUSE file system (inotify does not see what others change), else 0. */
 int cshim_is_network_file_system(const char *path);
 
-/* getservbyname-free texts: strerrorname_np and strerrordesc_np need _GNU_SOURCE. Null for an unknown number. */
+/* strerrorname_np and strerrordesc_np need _GNU_SOURCE; strerror is not
+ * thread-safe. Null for an unknown number. */
 const char *cshim_errno_name(int number);
 const char *cshim_errno_text(int number);
 
 /* socket(2), bind(2) and listen(2) of an AF_UNIX stream socket, with a path of any length: one that does not fit into
- * sun_path is reached through an O_PATH descriptor of its directory. The file is made with this mode whatever the
- * umask: it is bound under a temporary umask-proof mode (fchmod before bind sets the mode of the file). */
+ * sun_path is reached through an O_PATH descriptor of its directory. The file has this mode whatever the umask, and
+ * at no moment a wider one. */
 int cshim_unix_listen(const char *path, int backlog, mode_t mode);
 
-/* A thread with all signals blocked (pthread_create from Swift needs an optional-pointer dance that differs by libc).
+/* A thread with all signals blocked (the mask must be set around its creation, in one place).
  * `body` is called once with `argument`. Returns 0 or an errno. */
 typedef struct { unsigned long opaque; } cshim_thread;
 int cshim_thread_start(cshim_thread *thread, const char *name, void (*body)(void *), void *argument);

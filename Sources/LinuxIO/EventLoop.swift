@@ -1,0 +1,174 @@
+import CShims
+import CSystemd
+import Glibc
+import Synchronization
+
+/// The event loop of the daemon: one thread, an sd_event, and the executor of the actor that owns the state.
+///
+/// Made on one thread, then run on one thread (the same or another). From other threads only `enqueue`, `post` and
+/// `requestExit` may be called. Sources (`IOSource`, `TimerSource` …) belong to that thread too, end when their
+/// object goes, and may be cancelled by any handler, their own included.
+///
+/// An actor lives on it with
+/// `nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }`; handlers made
+/// inside the actor then touch its state directly.
+@safe
+package final class EventLoop: Sendable {
+    private enum Job {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    /// Used by the loop's thread only (`preconditionOnLoop`); the pointer itself never changes.
+    nonisolated(unsafe) let event: OpaquePointer
+    /// What other threads want done, in their order.
+    private let jobs = Mutex<[Job]>([])
+    /// Wakes the loop when `jobs` is no longer empty.
+    private let wake: FileDescriptor
+    /// The thread that may touch the sources: the maker's until `run`.
+    private let owner: Atomic<Int32>
+    /// The source of `wake`: set once in init, released in deinit.
+    nonisolated(unsafe) private var wakeSource: OpaquePointer?
+
+    package init() throws(SystemError) {
+        var made: OpaquePointer?
+        try unsafe sdCall("sd_event_new", sd_event_new(&made))
+        guard let made = unsafe made else { throw SystemError(errno: .outOfMemory, call: "sd_event_new") }
+        unsafe event = made
+        owner = Atomic(cshim_gettid())
+        wake = FileDescriptor(owning: try systemCall("eventfd") { cshim_eventfd() })
+        try addWakeSource()
+    }
+
+    deinit {
+        unsafe sd_event_source_disable_unref(wakeSource)
+        unsafe sd_event_unref(event)
+    }
+
+    private func addWakeSource() throws(SystemError) {
+        // The source does not keep the loop alive; the loop's deinit ends it first.
+        let pointer = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let handler: sd_event_io_handler_t = { _, _, _, pointer in
+            guard let pointer = unsafe pointer else { return 0 }
+            unsafe Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue().drain()
+            return 0
+        }
+        try unsafe sdCall(
+            "sd_event_add_io",
+            sd_event_add_io(event, &wakeSource, wake.rawValue, EPOLLIN.rawValue, handler, pointer)
+        )
+    }
+}
+
+// MARK: - Running
+
+extension EventLoop {
+    /// Whether the calling thread may touch the sources.
+    package var isOnLoop: Bool { owner.load(ordering: .acquiring) == cshim_gettid() }
+
+    package func preconditionOnLoop() {
+        precondition(isOnLoop, "called from a thread that is not the event loop's")
+    }
+
+    /// Turns until `exit`, and gives the code given there.
+    package func run() throws(SystemError) -> Int32 {
+        owner.store(cshim_gettid(), ordering: .releasing)
+        let code = unsafe sd_event_loop(event)
+        if code < 0 { throw SystemError(errno: Errno(rawValue: -code), call: "sd_event_loop") }
+        // What was posted while the last turn ended: nobody shall wait for ever.
+        drain()
+        return code
+    }
+
+    /// One turn: waits at most `timeout` microseconds (nil: for ever) and dispatches one source. False: nothing came.
+    package func turn(timeoutMicroseconds timeout: UInt64? = nil) throws(SystemError) -> Bool {
+        owner.store(cshim_gettid(), ordering: .releasing)
+        let result = unsafe sd_event_run(event, timeout ?? .max)
+        if result < 0 { throw SystemError(errno: Errno(rawValue: -result), call: "sd_event_run") }
+        return result > 0
+    }
+
+    /// Ends `run` after this turn; exit sources run first. On the loop only.
+    package func exit(_ code: Int32) {
+        preconditionOnLoop()
+        // ESTALE: it is over already.
+        unsafe _ = sd_event_exit(event, code)
+    }
+
+    /// The same from any thread.
+    package func requestExit(_ code: Int32) {
+        post { self.exit(code) }
+    }
+
+    /// Runs `job` on the loop, after all that was posted before it. From any thread.
+    package func post(_ job: @escaping @Sendable () -> Void) {
+        append(.closure(job))
+    }
+
+    /// Pings systemd's watchdog each half of its time, at the start of a turn: a handler that hangs is found out.
+    /// Answers whether the service has a watchdog.
+    @discardableResult
+    package func enableWatchdog() throws(SystemError) -> Bool {
+        try unsafe sdCall("sd_event_set_watchdog", sd_event_set_watchdog(event, 1)) > 0
+    }
+
+    /// Blocks these in the calling thread, and so in every thread that it makes. First thing in main: a signal that one
+    /// thread does not block kills the process instead of reaching the loop.
+    package static func blockSignals(_ signals: [Int32] = [SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2]) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for number in signals { unsafe sigaddset(&set, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        // A peer that goes away must not take us along (fault R103), also where a write has no MSG_NOSIGNAL: stderr.
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+
+    private func append(_ job: Job) {
+        let first = jobs.withLock { jobs in
+            jobs.append(job)
+            return jobs.count == 1
+        }
+        if first { cshim_wake_signal(wake.rawValue) }
+    }
+
+    /// Runs what was there at the start; what these jobs add waits for the next turn, so that sources get theirs.
+    private func drain() {
+        cshim_wake_drain(wake.rawValue)
+        let batch = jobs.withLock { jobs in
+            let batch = jobs
+            jobs.removeAll()
+            return batch
+        }
+        for job in batch {
+            switch job {
+            case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            case .closure(let closure): closure()
+            }
+        }
+    }
+}
+
+// MARK: - Executor
+
+extension EventLoop: SerialExecutor {
+    package func enqueue(_ job: consuming ExecutorJob) {
+        append(.job(UnownedJob(job)))
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    package func checkIsolated() {
+        preconditionOnLoop()
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? { isOnLoop }
+}
+
+/// The convention of libsystemd: a negative errno as the result.
+@discardableResult
+func sdCall(_ call: String, _ result: Int32) throws(SystemError) -> Int32 {
+    if result < 0 { throw SystemError(errno: Errno(rawValue: -result), call: call) }
+    return result
+}

@@ -1,0 +1,79 @@
+import CShims
+import CSystemd  // brings <sys/epoll.h>, which is not in the Glibc module
+
+/// What a descriptor can be ready for: the bits of epoll.
+package struct PollEvents: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package static var readable: PollEvents { PollEvents(rawValue: EPOLLIN.rawValue) }
+    package static var writable: PollEvents { PollEvents(rawValue: EPOLLOUT.rawValue) }
+    package static var priority: PollEvents { PollEvents(rawValue: EPOLLPRI.rawValue) }
+    /// Always reported, asked for or not.
+    package static var error: PollEvents { PollEvents(rawValue: EPOLLERR.rawValue) }
+    package static var hangUp: PollEvents { PollEvents(rawValue: EPOLLHUP.rawValue) }
+    package static var peerClosed: PollEvents { PollEvents(rawValue: EPOLLRDHUP.rawValue) }
+}
+
+/// An epoll of its own for the client connections, nested in the event loop as one source: a turn then serves all that
+/// are ready and ends once, so that their commits share one write and their answers one flush.
+///
+/// Each registration has a token that its owner never uses twice: an event for a descriptor whose number has been
+/// given to a newer connection carries the old token, and the owner drops it. Belongs to the loop's thread.
+package final class Poller {
+    package struct Event: Hashable, Sendable {
+        package let token: UInt64
+        package let events: PollEvents
+    }
+
+    private let epoll: FileDescriptor
+    /// Filled by the kernel at each wait.
+    private var tokens = [UInt64](repeating: 0, count: Int(CSHIM_EPOLL_BATCH))
+    private var masks = [UInt32](repeating: 0, count: Int(CSHIM_EPOLL_BATCH))
+
+    package init() throws(SystemError) {
+        epoll = FileDescriptor(owning: try systemCall("epoll_create1") { cshim_epoll_create() })
+    }
+
+    /// To be registered in the event loop: readable while something is ready.
+    package var descriptor: RawDescriptor { epoll.raw }
+
+    package func add(_ descriptor: RawDescriptor, token: UInt64, _ events: PollEvents) throws(SystemError) {
+        _ = try systemCall("epoll_ctl") {
+            cshim_epoll_add(epoll.rawValue, descriptor.rawValue, token, events.rawValue)
+        }
+    }
+
+    package func modify(_ descriptor: RawDescriptor, token: UInt64, _ events: PollEvents) throws(SystemError) {
+        _ = try systemCall("epoll_ctl") {
+            cshim_epoll_modify(epoll.rawValue, descriptor.rawValue, token, events.rawValue)
+        }
+    }
+
+    /// Before the descriptor is closed: a duplicate of it elsewhere would keep the registration alive.
+    package func remove(_ descriptor: RawDescriptor) throws(SystemError) {
+        _ = try systemCall("epoll_ctl") { cshim_epoll_remove(epoll.rawValue, descriptor.rawValue) }
+    }
+
+    /// What is ready now, or within the time-out: at most a batch (256). More stays for the next turn.
+    package func wait(timeoutMilliseconds: Int32 = 0) throws(SystemError) -> [Event] {
+        let limit = CSHIM_EPOLL_BATCH
+        let count = try systemCall("epoll_wait") {
+            unsafe tokens.withUnsafeMutableBufferPointer { tokens in
+                unsafe masks.withUnsafeMutableBufferPointer { masks in
+                    unsafe cshim_epoll_wait(
+                        epoll.rawValue,
+                        tokens.baseAddress!,
+                        masks.baseAddress!,
+                        limit,
+                        timeoutMilliseconds
+                    )
+                }
+            }
+        }
+        return (0..<Int(count)).map { Event(token: tokens[$0], events: PollEvents(rawValue: masks[$0])) }
+    }
+}
