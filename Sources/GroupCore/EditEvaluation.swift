@@ -1,5 +1,5 @@
 import GroupModel
-package import PropertyList
+import PropertyList
 
 extension Edit {
     /// The value that the key has after this edit; nil for "no such key".

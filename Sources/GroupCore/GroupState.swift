@@ -6,7 +6,7 @@ package import PropertyList
 /// A value type without I/O and without a clock; the daemon's one thread owns it. A write is two steps: `changes(for:)`
 /// decides and changes nothing, `apply(_:)` makes the commit so and returns what undoes it, should the journal refuse it.
 package struct GroupState: Sendable {
-    private struct Entry: Sendable {
+    fileprivate struct Entry: Sendable {
         var value: Value
         var revision: Int64
     }
@@ -108,14 +108,8 @@ extension GroupState {
 
     private func validate(_ value: Value?, of key: Key, limits: Limits) throws(GroupError) {
         guard let value else { return }
-        guard value.depth <= Value.depthLimit else {
-            throw .tooLarge(
-                subject: "nesting of the value of \(key)", limit: Int64(Value.depthLimit), size: Int64(value.depth))
-        }
-        if let text = value.firstUncarriable {
-            let shown = text.unicodeScalars.prefix(20).map { $0.escaped(asASCII: true) }.joined()
-            throw .invalidValue(
-                key: key.string, reason: "a property list cannot carry the control characters in \"\(shown)\"")
+        if let problem = value.firstUncarriable {
+            throw .invalidValue(key: key.string, reason: "a property list cannot carry \(problem)")
         }
         let size = value.encodedSize
         guard size <= limits.valueSize else {

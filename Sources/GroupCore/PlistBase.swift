@@ -94,6 +94,6 @@ package enum PlistFormat: String, Sendable {
 
     /// The value as this format holds it.
     package func projected(_ value: Value) -> Value {
-        self == .xml ? value.withWholeSeconds : value
+        self == .xml ? value.inWholeSeconds : value
     }
 }

@@ -42,6 +42,12 @@ package struct WatchStream: Sendable {
         /// The newest revision that was sent or is covered by a snapshot: what comes late is not said twice.
         var seen: Int64 = 0
         var collapsed: CollapsedChanges?
+
+        mutating func collapse(_ step: (inout CollapsedChanges) -> Void) {
+            var changes = collapsed ?? CollapsedChanges()
+            step(&changes)
+            collapsed = changes
+        }
     }
 
     private enum Item: Sendable {
@@ -131,14 +137,6 @@ extension WatchStream {
         head = 0
         queuedSize = 0
         hasCollapsed = true
-    }
-}
-
-extension WatchStream.Entry {
-    fileprivate mutating func collapse(_ step: (inout CollapsedChanges) -> Void) {
-        var changes = collapsed ?? CollapsedChanges()
-        step(&changes)
-        collapsed = changes
     }
 }
 

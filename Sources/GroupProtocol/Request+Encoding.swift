@@ -1,0 +1,94 @@
+import GroupModel
+import PropertyList
+import Varlink
+
+extension Request {
+    package var method: SettingsMethod {
+        switch self {
+        case .listGroups: .listGroups
+        case .createGroup: .createGroup
+        case .deleteGroup: .deleteGroup
+        case .read: .read
+        case .write: .write
+        case .reset: .reset
+        case .synchronize: .synchronize
+        case .watch: .watch
+        case .history: .history
+        case .status: .status
+        }
+    }
+
+    /// The call as a client sends it, its NUL included.
+    package var callBytes: [UInt8] {
+        let name = SettingsInterface.name + "." + method.rawValue
+        let mode: Call.Mode = method == .watch ? .more : .single
+        return Call.bytes(method: name, mode: mode, parameters: parameterBytes)
+    }
+
+    private var parameterBytes: [UInt8]? {
+        var writer = JSONWriter(capacity: 128)
+        writer.beginObject()
+        switch self {
+        case .listGroups, .status, .synchronize(nil): return nil
+        case .createGroup(let group), .deleteGroup(let group), .synchronize(let group?):
+            writer.member("group", string: group.string)
+        case .read(let group, let keys):
+            writer.member("group", string: group.string)
+            if let keys { writer.member("keys", strings: keys) }
+        case .write(let request): writer.members(of: request)
+        case .reset(let group, let tag):
+            writer.member("group", string: group.string)
+            if let tag { writer.member("tag", string: tag) }
+        case .watch(let watches):
+            writer.member("watches")
+            writer.beginArray()
+            for watch in watches { writer.write(watch) }
+            writer.endArray()
+        case .history(let request): writer.members(of: request)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of request: WriteRequest) {
+        member("group", string: request.group.string)
+        member("edits")
+        beginArray()
+        for edit in request.edits { write(edit) }
+        endArray()
+        if let revision = request.unchangedSince { member("ifUnchangedSince", integer: revision) }
+        if request.isDurable { member("durable", boolean: true) }
+        if let tag = request.tag { member("tag", string: tag) }
+    }
+
+    fileprivate mutating func members(of request: HistoryRequest) {
+        member("group", string: request.group.string)
+        if let keys = request.keys { member("keys", strings: keys) }
+        if let limit = request.limit { member("limit", integer: limit) }
+        if let before = request.before { member("before", integer: before) }
+    }
+
+    private mutating func write(_ edit: Edit) {
+        beginObject()
+        member("key", string: edit.key.string)
+        if edit.operation != .set, edit.operation != .remove { member("operation", string: edit.operation.rawValue) }
+        if let value = edit.value {
+            member("value")
+            write(value)
+        }
+        endObject()
+    }
+
+    fileprivate mutating func write(_ watch: WatchedGroup) {
+        beginObject()
+        member("group", string: watch.group.string)
+        if let keys = watch.keys { member("keys", strings: keys) }
+        if let since = watch.since {
+            member("since")
+            write(since)
+        }
+        endObject()
+    }
+}

@@ -1,0 +1,167 @@
+package import GroupModel
+import PropertyList
+package import Varlink
+
+/// A call of `io.appgroupd.Settings`, typed.
+package enum Request: Equatable, Sendable {
+    case listGroups
+    case createGroup(GroupIdentifier)
+    case deleteGroup(GroupIdentifier)
+    case read(GroupIdentifier, keys: [String]?)
+    case write(WriteRequest)
+    case reset(GroupIdentifier, tag: String?)
+    case synchronize(GroupIdentifier?)
+    case watch([WatchedGroup])
+    case history(HistoryRequest)
+    case status
+}
+
+package struct WriteRequest: Equatable, Sendable {
+    package var group: GroupIdentifier
+    package var edits: [Edit]
+    package var unchangedSince: Int64?
+    package var isDurable: Bool
+    package var tag: String?
+
+    package init(
+        group: GroupIdentifier, edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false,
+        tag: String? = nil
+    ) {
+        self.group = group
+        self.edits = edits
+        self.unchangedSince = unchangedSince
+        self.isDurable = isDurable
+        self.tag = tag
+    }
+}
+
+package struct WatchedGroup: Equatable, Sendable {
+    package var group: GroupIdentifier
+    package var keys: [String]?
+    package var since: Position?
+
+    package init(group: GroupIdentifier, keys: [String]? = nil, since: Position? = nil) {
+        self.group = group
+        self.keys = keys
+        self.since = since
+    }
+}
+
+package struct HistoryRequest: Equatable, Sendable {
+    package var group: GroupIdentifier
+    package var keys: [String]?
+    package var limit: Int64?
+    package var before: Int64?
+
+    package init(group: GroupIdentifier, keys: [String]? = nil, limit: Int64? = nil, before: Int64? = nil) {
+        self.group = group
+        self.keys = keys
+        self.limit = limit
+        self.before = before
+    }
+}
+
+/// The methods of the interface, by their names in it.
+package enum SettingsMethod: String, CaseIterable, Sendable {
+    case listGroups = "ListGroups"
+    case createGroup = "CreateGroup"
+    case deleteGroup = "DeleteGroup"
+    case read = "Read"
+    case write = "Write"
+    case reset = "Reset"
+    case synchronize = "Synchronize"
+    case watch = "Watch"
+    case history = "History"
+    case status = "Status"
+}
+
+// MARK: - Reading a call
+
+extension Request {
+    package init(_ method: SettingsMethod, _ object: JSONObject) throws(RequestProblem) {
+        switch method {
+        case .listGroups:
+            _ = try Parameters(object, knowing: [])
+            self = .listGroups
+        case .status:
+            _ = try Parameters(object, knowing: [])
+            self = .status
+        case .createGroup: self = .createGroup(try Parameters(object, knowing: ["group"]).group("group"))
+        case .deleteGroup: self = .deleteGroup(try Parameters(object, knowing: ["group"]).group("group"))
+        case .read:
+            let parameters = try Parameters(object, knowing: ["group", "keys"])
+            self = .read(try parameters.group("group"), keys: try parameters.optionalStrings("keys"))
+        case .write: self = .write(try WriteRequest(object))
+        case .reset:
+            let parameters = try Parameters(object, knowing: ["group", "tag"])
+            self = .reset(try parameters.group("group"), tag: try parameters.optional("tag", \.stringValue))
+        case .synchronize:
+            let parameters = try Parameters(object, knowing: ["group"])
+            self = .synchronize(parameters.json("group") == nil ? nil : try parameters.group("group"))
+        case .watch: self = .watch(try Request.watches(object))
+        case .history: self = .history(try HistoryRequest(object))
+        }
+    }
+
+    private static func watches(_ object: JSONObject) throws(RequestProblem) -> [WatchedGroup] {
+        let parameters = try Parameters(object, knowing: ["watches"])
+        var watches: [WatchedGroup] = []
+        var seen: Set<GroupIdentifier> = []
+        for entry in try parameters.required("watches", \.arrayValue) {
+            let fields = try Parameters(entry, knowing: ["group", "keys", "since"], within: "watches")
+            let watch = WatchedGroup(
+                group: try fields.group("group"), keys: try fields.optionalStrings("keys"),
+                since: try fields.position("since"))
+            guard seen.insert(watch.group).inserted else { throw parameters.refusal(of: "watches") }
+            watches.append(watch)
+        }
+        return watches
+    }
+}
+
+extension WriteRequest {
+    init(_ object: JSONObject) throws(RequestProblem) {
+        let parameters = try Parameters(
+            object, knowing: ["group", "edits", "ifUnchangedSince", "durable", "tag"])
+        var edits: [Edit] = []
+        for entry in try parameters.required("edits", \.arrayValue) {
+            edits.append(try Edit(entry))
+        }
+        self.init(
+            group: try parameters.group("group"), edits: edits,
+            unchangedSince: try parameters.optional("ifUnchangedSince", \.integerValue),
+            isDurable: try parameters.optional("durable", \.booleanValue) ?? false,
+            tag: try parameters.optional("tag", \.stringValue))
+    }
+}
+
+extension Edit {
+    init(_ json: JSON) throws(RequestProblem) {
+        let fields = try Parameters(json, knowing: ["key", "operation", "value"], within: "edits")
+        let key = Key(try fields.string("key"))
+        let value = try Edit.value(fields.json("value"), of: key, in: fields)
+        let operation = try fields.optional("operation") { $0.stringValue.flatMap(Operation.init) }
+        self.init(key: key, operation: operation ?? (value == nil ? .remove : .set), value: value)
+    }
+
+    private static func value(_ json: JSON?, of key: Key, in fields: Parameters) throws(RequestProblem) -> Value? {
+        guard let json else { return nil }
+        do throws(WireValueProblem) {
+            return try Value(wire: json)
+        } catch .content(let reason) {
+            throw .settings(.invalidValue(key: key.string, reason: reason))
+        } catch {
+            throw fields.refusal(of: "value")
+        }
+    }
+}
+
+extension HistoryRequest {
+    init(_ object: JSONObject) throws(RequestProblem) {
+        let parameters = try Parameters(object, knowing: ["group", "keys", "limit", "before"])
+        self.init(
+            group: try parameters.group("group"), keys: try parameters.optionalStrings("keys"),
+            limit: try parameters.optional("limit") { $0.integerValue.flatMap { $0 >= 0 ? $0 : nil } },
+            before: try parameters.optional("before", \.integerValue))
+    }
+}

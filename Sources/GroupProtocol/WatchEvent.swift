@@ -1,0 +1,49 @@
+package import GroupModel
+package import PropertyList
+package import Varlink
+
+/// One reply of a `Watch`, as a client reads it.
+package enum WatchEvent: Sendable {
+    /// Nothing yet, but the watch stands.
+    case established
+    case snapshot(SnapshotPart)
+    case commit(Commit, coalesced: Int64?)
+    case deleted(String)
+
+    /// The state of a group, or a part of it, as the wire carries it.
+    package struct SnapshotPart: Equatable, Sendable {
+        package var group: String
+        package var position: Position
+        package var values: [Key: Value]
+        package var reason: String
+        package var isPartial: Bool
+    }
+
+    /// Nil for a reply that is none of these.
+    package init?(wire parameters: JSONObject) {
+        if let snapshot = parameters["snapshot"]?.objectValue {
+            guard let part = SnapshotPart(wire: snapshot) else { return nil }
+            self = .snapshot(part)
+        } else if let field = parameters["commit"], !field.isNull {
+            guard let commit = Commit(wire: field) else { return nil }
+            self = .commit(commit, coalesced: parameters["coalesced"]?.integerValue)
+        } else if let group = parameters["deleted"]?.stringValue {
+            self = .deleted(group)
+        } else {
+            self = .established
+        }
+    }
+}
+
+extension WatchEvent.SnapshotPart {
+    init?(wire object: JSONObject) {
+        guard let group = object["group"]?.stringValue,
+            let position = object["position"].flatMap(Position.init(wire:)),
+            let values = object["values"].flatMap({ try? [Key: Value](wire: $0) }),
+            let reason = object["reason"]?.stringValue
+        else { return nil }
+        self.init(
+            group: group, position: position, values: values, reason: reason,
+            isPartial: object["partial"]?.booleanValue ?? false)
+    }
+}
