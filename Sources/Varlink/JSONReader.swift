@@ -75,9 +75,9 @@ struct JSONReader {
     }
 
     private mutating func literal(
-        _ text: StaticString, _ value: JSON, in bytes: Span<UInt8>
+        _ text: String, _ value: JSON, in bytes: Span<UInt8>
     ) throws(JSONError) -> JSON {
-        for expected in "\(text)".utf8 {
+        for expected in text.utf8 {
             try expect(expected, in: bytes)
         }
         return value

@@ -4,7 +4,6 @@
 /// zero is an empty slot. The hash is Swift's seeded one, so that nobody can prepare names that collide.
 struct NameIndex: Sendable {
     private var slots: [UInt64]
-    private var count = 0
 
     init(of members: [JSONObject.Element]) {
         slots = Array(repeating: 0, count: Self.slotCount(for: members.count))
@@ -23,7 +22,7 @@ struct NameIndex: Sendable {
     mutating func insert(_ name: String, among members: [JSONObject.Element]) -> Bool {
         let hash = Self.hash(of: name)
         guard find(name, hash: hash, in: members) == nil else { return false }
-        if (count + 1) * 2 > slots.count { grow() }
+        if (members.count + 1) * 2 > slots.count { grow() }
         place(hash, position: members.count)
         return true
     }
@@ -43,7 +42,6 @@ struct NameIndex: Sendable {
 
     private mutating func place(_ hash: UInt32, position: Int) {
         place(UInt64(hash) << 32 | UInt64(position + 1))
-        count += 1
     }
 
     private mutating func place(_ entry: UInt64) {
