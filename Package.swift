@@ -55,7 +55,9 @@ let package = Package(
         .target(name: "AppGroup", dependencies: ["CShims", "GroupModel", "GroupProtocol", "PropertyList", "Varlink"]),
         .target(
             name: "AppGroupControl",
-            dependencies: ["AppGroup", "CShims", "GroupModel", "GroupProtocol", "PropertyList", "Varlink"]
+            dependencies: [
+                "AppGroup", "GroupFiles", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList", "Varlink",
+            ]
         ),
 
         // The programs.
@@ -67,16 +69,31 @@ let package = Package(
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"]),
         .testTarget(name: "GroupModelTests", dependencies: ["GroupModel", "PropertyList", "TestSupport"]),
-        .testTarget(name: "GroupProtocolTests", dependencies: ["GroupProtocol", "TestSupport"]),
-        .testTarget(name: "GroupCoreTests", dependencies: ["GroupCore", "TestSupport"]),
+        .testTarget(name: "GroupProtocolTests", dependencies: ["GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]),
+        .testTarget(name: "GroupCoreTests", dependencies: ["GroupCore", "GroupModel", "PropertyList", "TestSupport"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"]),
-        .testTarget(name: "GroupFilesTests", dependencies: ["GroupFiles", "TestSupport"]),
-        .testTarget(name: "GroupWatchTests", dependencies: ["GroupWatch", "TestSupport"]),
-        .testTarget(name: "GroupServerTests", dependencies: ["GroupServer", "TestSupport"]),
-        .testTarget(name: "AppGroupControlTests", dependencies: ["AppGroupControl", "TestSupport"]),
+        .testTarget(name: "GroupFilesTests", dependencies: ["GroupFiles", "GroupModel", "LinuxIO", "PropertyList", "TestSupport"]),
+        .testTarget(name: "GroupWatchTests", dependencies: ["GroupWatch", "LinuxIO", "TestSupport"]),
+        .testTarget(
+            name: "GroupServerTests",
+            dependencies: ["GroupModel", "GroupProtocol", "GroupServer", "LinuxIO", "PropertyList", "TestSupport", "Varlink"]
+        ),
+        .testTarget(
+            name: "AppGroupControlTests",
+            dependencies: ["AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport"]
+        ),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
-        .testTarget(name: "DaemonTests", dependencies: ["TestSupport", "appgroupctl", "appgroupd"]),
-        .testTarget(name: "InteropTests", dependencies: ["TestSupport", "appgroupctl", "appgroupd"]),
+        .testTarget(
+            name: "DaemonTests",
+            dependencies: [
+                "AppGroup", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList", "TestSupport", "Varlink",
+                "appgroupctl", "appgroupd",
+            ]
+        ),
+        .testTarget(
+            name: "InteropTests",
+            dependencies: ["LinuxIO", "TestSupport", "Varlink", "appgroupctl", "appgroupd"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -2,7 +2,7 @@
 ///
 /// Equality is what "nothing changed" means everywhere in the project: text byte for byte, reals by bit pattern (so that
 /// -0.0 is not 0.0) except that every NaN equals every NaN.
-package indirect enum Value: Sendable {
+package enum Value: Sendable {
     case string(String)
     /// An integer within `Int64`.
     case integer(Int64)
