@@ -1,0 +1,35 @@
+/// What the rules of the house leave open, each with its reason. A new entry is a decision: think of another way first.
+enum Exceptions {
+    /// A file that holds a construct which the compiler does not check, and how often.
+    struct Unchecked {
+        var file: String
+        var count: Int
+        /// What protects it.
+        var reason: String
+    }
+
+    static let uncheckedSendable: [Unchecked] = []
+
+    static let nonisolatedUnsafe: [Unchecked] = [
+        Unchecked(
+            file: "Sources/LinuxIO/EventLoop.swift", count: 2,
+            reason: "the pointers are set once in init; what they point to is used on the loop's thread only")
+    ]
+
+    /// Modules that may use pointers and the mark `unsafe`.
+    static let unsafeModules: [String: String] = [
+        "LinuxIO": "the system calls",
+        "GroupFiles": "libplist",
+        "GroupWatch": "libinotifytools",
+        "TestSupport": "peers that talk to the daemon byte by byte",
+    ]
+
+    /// Single files of other modules that may, too.
+    static let unsafeFiles: [String: String] = [
+        "Sources/AppGroup/UnixSocket.swift":
+            "the library's own thin socket: it must not depend on LinuxIO and libsystemd"
+    ]
+
+    /// Files of more than 400 lines.
+    static let longFiles: [String: String] = [:]
+}

@@ -1,0 +1,54 @@
+/// Who may import whom. A module of Package.swift that is not in here fails the tests; so does an import that is not.
+///
+/// Imports go downwards only: from the pure modules, which know no system call and no clock, over the edge, which opens,
+/// reads, sends and waits, to the clients and the programs. The standard library needs no import.
+enum ModuleTable {
+    static let mayImport: [String: Set<String>] = [
+        // The C edge.
+        "CShims": [],
+        "CSystemd": [],
+        "CInotifyTools": [],
+        "CPropertyList": [],
+
+        // Pure.
+        "PropertyList": [],
+        "Varlink": [],
+        "GroupModel": ["PropertyList"],
+        "GroupProtocol": ["GroupModel", "PropertyList", "Varlink"],
+        "GroupCore": ["GroupModel", "PropertyList", "Synchronization"],
+
+        // The edge.
+        "LinuxIO": ["CShims", "CSystemd", "Glibc", "Synchronization"],
+        "GroupFiles": ["CPropertyList", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
+        "GroupWatch": ["CInotifyTools", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
+        "GroupServer": [
+            "GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupWatch", "LinuxIO", "PropertyList",
+            "Synchronization", "Varlink",
+        ],
+
+        // The clients. FoundationEssentials for Data, Date, URL and Codable; never all of Foundation, which doubles the
+        // memory and the start time of every program.
+        "AppGroup": [
+            "CShims", "FoundationEssentials", "Glibc", "GroupModel", "GroupProtocol", "Observation", "PropertyList",
+            "Synchronization", "Varlink",
+        ],
+        // `link` moves files, which is the work of GroupFiles.
+        "AppGroupControl": [
+            "AppGroup", "FoundationEssentials", "Glibc", "GroupFiles", "GroupModel", "GroupProtocol", "LinuxIO",
+            "PropertyList", "Synchronization", "Varlink",
+        ],
+
+        // The programs.
+        "appgroupd": ["Glibc", "GroupServer"],
+        "appgroupctl": ["AppGroupControl", "Glibc"],
+
+        // What shows and tests the rest.
+        "Examples": ["AppGroup", "Foundation", "Observation"],
+        "TestSupport": ["CShims", "Foundation", "Glibc", "LinuxIO", "Synchronization", "Testing"],
+    ]
+
+    /// Suites that belong to no single module. All others are named after theirs.
+    static let integrationSuites: Set<String> = [
+        "ArchitectureTests", "DaemonTests", "InteropTests", "ProtocolConformanceTests", "SystemdTests",
+    ]
+}
