@@ -1,0 +1,123 @@
+package import LinuxIO
+
+/// A whole new journal beside the old one: for creation and for compaction.
+///
+/// `write` is the slow part (it writes everything and makes it durable) and may run on a worker while the loop goes on
+/// appending to the old journal; `Journal.adopt` then adds what came in between and puts the new file in place. An
+/// object that is dropped before leaves `<journal>.new`, which the next `open` or `write` removes.
+package struct JournalRewrite: Sendable {
+    package let journalPath: String
+    let file: SharedFile
+    /// Of its records, in order.
+    let offsets: [UInt64]
+    let size: UInt64
+
+    /// How much is framed before it is written out.
+    private static let chunkSize = 256 * 1024
+
+    /// Writes all records to `<journal>.new` and makes them durable. On an error no such file is left.
+    package static func write(
+        for journalPath: String, payloads: some Sequence<[UInt8]>
+    ) throws(SystemError) -> JournalRewrite {
+        let path = Journal.newPath(of: journalPath)
+        try Files.unlinkIfPresent(path)
+        let file = SharedFile(try Files.open(path, [.readWrite, .create, .exclusive, .noFollow]))
+        do throws(SystemError) {
+            try file.descriptor.changeMode(0o600)
+            let (offsets, size) = try writeRecords(payloads, to: file)
+            try file.descriptor.fsync()
+            return JournalRewrite(journalPath: journalPath, file: file, offsets: offsets, size: size)
+        } catch {
+            try? Files.unlink(path)
+            throw SystemError(errno: error.errno, call: error.call, path: path)
+        }
+    }
+
+    private static func writeRecords(
+        _ payloads: some Sequence<[UInt8]>, to file: SharedFile
+    ) throws(SystemError) -> (offsets: [UInt64], size: UInt64) {
+        var buffer: [UInt8] = []
+        var offsets: [UInt64] = []
+        var written: UInt64 = 0
+        for payload in payloads {
+            offsets.append(written + UInt64(buffer.count))
+            Record.append(payload, to: &buffer)
+            guard buffer.count >= chunkSize else { continue }
+            try file.descriptor.writeAll(buffer)
+            written += UInt64(buffer.count)
+            buffer.removeAll(keepingCapacity: true)
+        }
+        try file.descriptor.writeAll(buffer)
+        return (offsets, written + UInt64(buffer.count))
+    }
+
+    /// Removes the new file: it is not wanted after all.
+    package func discard() {
+        try? Files.unlink(Journal.newPath(of: journalPath))
+    }
+}
+
+extension Journal {
+    /// What `adopt` gives; goes to the loop thread as a whole.
+    package struct Adopted {
+        package var journal: Journal
+        /// Of all records: the rewrite's, then the tail's.
+        package var offsets: [UInt64]
+    }
+
+    /// Makes a new journal with these records (the header first). EEXIST where there is one already.
+    ///
+    /// It appears under its name whole and durable, or not at all.
+    package static func create(
+        _ path: String, payloads: some Sequence<[UInt8]>
+    ) throws(SystemError) -> Adopted {
+        let rewrite = try JournalRewrite.write(for: path, payloads: payloads)
+        let journal = Journal(path: path, file: rewrite.file, size: rewrite.size, syncedSize: rewrite.size)
+        do throws(SystemError) {
+            guard try Files.renameUnlessTaken(newPath(of: path), to: path) else {
+                throw SystemError(errno: .fileExists, call: "rename", path: path)
+            }
+        } catch {
+            rewrite.discard()
+            throw error
+        }
+        do throws(SystemError) {
+            try Files.fsyncDirectory(Files.parent(of: path))
+        } catch {
+            try? Files.unlink(path)
+            throw error
+        }
+        return Adopted(journal: journal, offsets: rewrite.offsets)
+    }
+
+    /// Replaces this journal by the rewritten one, with `tail` added: what was committed since the rewrite was begun.
+    ///
+    /// Blocks for two fsyncs, of the short tail and of the directory. On an error the old journal stands and goes on
+    /// being used; on success it is retired. A journal whose fsync had failed is sound again with its replacement.
+    package func adopt(_ rewrite: JournalRewrite, tail: [[UInt8]]) throws(SystemError) -> Adopted {
+        precondition(rewrite.journalPath == path, "the rewrite of \(rewrite.journalPath) for \(path)")
+        let new = Journal(path: path, file: rewrite.file, size: rewrite.size, syncedSize: rewrite.size)
+        var offsets = rewrite.offsets
+        do throws(SystemError) {
+            if !tail.isEmpty {
+                offsets += try new.append(tail)
+                let handle = new.syncHandle
+                let result = handle.sync()
+                try result.get()
+                new.finish(handle, result)
+            }
+            try Files.rename(Self.newPath(of: path), to: path)
+        } catch {
+            rewrite.discard()
+            throw error
+        }
+        retire()
+        do throws(SystemError) {
+            try Files.fsyncDirectory(Files.parent(of: path))
+        } catch {
+            // The new file is in place, but after a power cut it may be the old one again, without what follows.
+            new.noteSyncFailure(error)
+        }
+        return Adopted(journal: new, offsets: offsets)
+    }
+}
