@@ -1,14 +1,14 @@
 /// Base64 with the standard alphabet and padding, on bytes.
 package enum Base64 {
-    package static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        append(bytes, to: &text)
+        append(bytes[...], to: &text)
         return text
     }
 
     /// Appends the text of `bytes` to `text`.
-    package static func append(_ bytes: some Collection<UInt8>, to text: inout [UInt8]) {
+    package static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
         var group: UInt32 = 0
         var filled = 0
         for byte in bytes {
@@ -32,14 +32,14 @@ package enum Base64 {
 
     /// Decodes strictly: no white space, padding required, and no text but the one that `encode` would write.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        decode(text, ignoringWhiteSpace: false)
+        decode([UInt8](text)[...], ignoringWhiteSpace: false)
     }
 
     /// Decodes as strictly, except that blanks, tabs and line ends between the characters count for nothing where a
     /// property list's `<data>` is read.
-    package static func decode(_ text: some Sequence<UInt8>, ignoringWhiteSpace: Bool) -> [UInt8]? {
+    package static func decode(_ text: ArraySlice<UInt8>, ignoringWhiteSpace: Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.underestimatedCount / 4 * 3)
+        bytes.reserveCapacity(text.count / 4 * 3)
         var group: UInt32 = 0
         var filled = 0
         var padded = 0

@@ -11,6 +11,11 @@ extension Timestamp {
         self.init(rfc3339: [UInt8](text.utf8)[...])
     }
 
+    /// The same from a string, without the detour of a generic one.
+    package init?(rfc3339 text: String) {
+        self.init(rfc3339: [UInt8](text.utf8)[...])
+    }
+
     /// The same from the UTF-8 bytes.
     package init?(rfc3339 text: ArraySlice<UInt8>) {
         let count = text.count

@@ -106,7 +106,7 @@ extension XMLWriter {
     private mutating func append(data: [UInt8]) {
         append("<data>")
         if layout == .inline || data.isEmpty {
-            Base64.append(data, to: &bytes)
+            Base64.append(data[...], to: &bytes)
         } else {
             for start in stride(from: 0, to: data.count, by: 57) {
                 breakLine()
