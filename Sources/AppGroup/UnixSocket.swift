@@ -1,0 +1,60 @@
+import CShims
+
+/// The library's own connected stream socket: non-blocking, never a SIGPIPE, closed when its one owner lets go of it.
+///
+/// The only file of this module that hands out pointers, so that the library depends neither on LinuxIO nor on
+/// libsystemd. Results are counts, or errors by their number.
+struct UnixSocket: ~Copyable {
+    /// A number of `errno`, taken from the result of the call (the variable itself cannot be read here).
+    struct Failure: Error, Equatable {
+        var errno: Int32
+    }
+
+    private let descriptor: Int32
+
+    /// Connects at once or not at all: EAGAIN when the listener's queue is full.
+    init(connectingTo path: String) throws(Failure) {
+        // A NUL would silently name another socket.
+        guard !path.utf8.contains(0) else { throw Failure(errno: Self.invalidArgument) }
+        let result = unsafe cshim_unix_connect(path, 1)
+        guard result >= 0 else { throw Failure(errno: -result) }
+        descriptor = result
+    }
+
+    deinit {
+        _ = cshim_close(descriptor)
+    }
+
+    /// Sends what fits from `offset` on; nil when nothing does.
+    func send(_ bytes: [UInt8], from offset: Int) throws(Failure) -> Int? {
+        let rest = bytes[min(max(offset, 0), bytes.count)...]
+        return try count(unsafe rest.withUnsafeBytes { unsafe cshim_send(descriptor, $0.baseAddress, $0.count, 1) })
+    }
+
+    /// Fills the front of `buffer`: 0 at the end of the stream, nil when there is nothing yet.
+    func receive(into buffer: inout [UInt8]) throws(Failure) -> Int? {
+        try count(unsafe buffer.withUnsafeMutableBytes { unsafe cshim_recv(descriptor, $0.baseAddress, $0.count, 1) })
+    }
+
+    /// Waits until the socket may be read, or written. False: the time was over first.
+    func wait(toSend: Bool, until deadline: Deadline) throws(Failure) -> Bool {
+        let result = cshim_poll(descriptor, toSend ? CSHIM_POLLOUT : CSHIM_POLLIN, -1, deadline.milliseconds)
+        guard result >= 0 else { throw Failure(errno: -result) }
+        return result != 0
+    }
+
+    private func count(_ result: Int) throws(Failure) -> Int? {
+        if result >= 0 { return result }
+        guard result != -Int(Self.wouldBlock) else { return nil }
+        throw Failure(errno: Int32(clamping: -result))
+    }
+
+    // Linux's numbers, the same on x86-64 and arm64: without Glibc there are no names for them.
+    static let notPermitted: Int32 = 1
+    static let noSuchFile: Int32 = 2
+    static let wouldBlock: Int32 = 11
+    static let accessDenied: Int32 = 13
+    static let notDirectory: Int32 = 20
+    static let invalidArgument: Int32 = 22
+    static let connectionRefused: Int32 = 111
+}
