@@ -1,9 +1,7 @@
 /// Whether parameters are what the interface says: linear in their size, whatever they hold.
 extension InterfaceDescription {
     /// The name of the first parameter of a call that is unknown, missing or not of its type, which is what the error
-    /// `InvalidParameter` tells; nil when all is well, or when there is no such method.
-    ///
-    /// - Parameter method: The name within the interface.
+    /// `InvalidParameter` tells; nil when all is well, or when the interface has no method of this (bare) name.
     package func firstInvalidParameter(of parameters: JSONObject, method: String) -> String? {
         self.method(named: method).flatMap { firstInvalidMember(of: parameters, fields: $0.input) }
     }
@@ -20,9 +18,8 @@ extension InterfaceDescription {
         return firstInvalidMember(of: outputs, fields: method.output) == nil
     }
 
-    /// Whether the parameters of an error, which must exist, are what it is said to carry.
-    ///
-    /// - Parameter error: The name within the interface.
+    /// Whether the parameters of an error, which must exist and is named without its interface, are what it is said to
+    /// carry.
     package func matches(parameters: JSONObject, error: String) -> Bool {
         guard let error = self.error(named: error) else { return false }
         return firstInvalidMember(of: parameters, fields: error.fields) == nil

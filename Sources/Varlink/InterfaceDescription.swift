@@ -66,9 +66,9 @@ package struct InterfaceDescription: Sendable, Equatable {
     package func type(named name: String) -> TypeExpression? { typesByName[name] }
 
     /// By its name within the interface, such as `GetInfo`.
-    package func method(named name: String) -> Method? { methods.first { $0.name == name } }
+    package func method(named name: String) -> Method? { methods.first { $0.name.hasSameBytes(as: name) } }
 
-    package func error(named name: String) -> ErrorDeclaration? { errors.first { $0.name == name } }
+    package func error(named name: String) -> ErrorDeclaration? { errors.first { $0.name.hasSameBytes(as: name) } }
 }
 
 extension InterfaceDescription {

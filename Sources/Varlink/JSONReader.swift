@@ -49,6 +49,8 @@ struct JSONReader {
         try enter(depth)
         var object = JSONObject()
         if skip(UInt8(ascii: "}"), in: bytes) { return object }
+        // Most objects have a few members: growing by one, two, four would cost more than the room.
+        object.reserveCapacity(4)
         repeat {
             skipWhiteSpace(in: bytes)
             let start = position

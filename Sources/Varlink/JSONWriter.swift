@@ -5,6 +5,9 @@
 /// they are reals again when read.
 package struct JSONWriter: Sendable {
     package var bytes: [UInt8]
+    /// Up to so many bytes room is made for the worst case, instead of counting what has to be escaped.
+    private static let shortCount = 64
+
     /// Whether a value stands before, at this level.
     private var needsComma = false
 
@@ -20,10 +23,7 @@ package struct JSONWriter: Sendable {
 
     /// The name of a member; its value is to follow.
     package mutating func member(_ name: String) {
-        separate()
-        appendQuoted(name)
-        bytes.append(UInt8(ascii: ":"))
-        needsComma = false
+        appendQuoted(name, isName: true)
     }
 
     package mutating func null() { literal("null") }
@@ -42,8 +42,7 @@ package struct JSONWriter: Sendable {
     }
 
     package mutating func string(_ value: String) {
-        separate()
-        appendQuoted(value)
+        appendQuoted(value, isName: false)
     }
 
     /// A value that is encoded already: one complete JSON value, which is not looked at.
@@ -164,38 +163,62 @@ extension JSONWriter {
         bytes[start...].reverse()
     }
 
-    private mutating func appendQuoted(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        if Self.isPlain(text) {
-            bytes.append(contentsOf: text.utf8)
-        } else {
-            for byte in text.utf8 { appendEscaped(byte) }
+    /// A text between quotes, with what stands around it, in one step: nearly all texts are short, and the bookkeeping of
+    /// the array would cost more than the bytes.
+    private mutating func appendQuoted(_ text: String, isName: Bool) {
+        let count = text.utf8.count
+        let room = count <= Self.shortCount ? count * 6 : Self.escapedCount(of: text)
+        guard room > count || count <= Self.shortCount else { return appendLongPlain(text, isName: isName) }
+        let comma = needsComma
+        bytes.append(addingCapacity: room + 4) { output in
+            if comma { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+            Self.escape(text.utf8.span, into: &output)
+            output.append(UInt8(ascii: "\""))
+            if isName { output.append(UInt8(ascii: ":")) }
         }
-        bytes.append(UInt8(ascii: "\""))
+        needsComma = !isName
     }
 
-    private mutating func appendEscaped(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
-        case 0..<0x20:
-            bytes.append(contentsOf: "\\u00".utf8)
-            bytes.append(Self.hexadecimal(byte >> 4))
-            bytes.append(Self.hexadecimal(byte & 0xF))
-        default:
-            bytes.append(byte)
+    private mutating func appendLongPlain(_ text: String, isName: Bool) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: text.utf8)
+        bytes.append(UInt8(ascii: "\""))
+        if isName { bytes.append(UInt8(ascii: ":")) }
+        needsComma = !isName
+    }
+
+    private static func escape(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+        for index in text.indices {
+            let byte = text[index]
+            if byte < 0x20 {
+                output.append(UInt8(ascii: "\\"))
+                output.append(UInt8(ascii: "u"))
+                output.append(UInt8(ascii: "0"))
+                output.append(UInt8(ascii: "0"))
+                output.append(hexadecimal(byte >> 4))
+                output.append(hexadecimal(byte & 0xF))
+                continue
+            }
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
+            output.append(byte)
         }
     }
 
-    /// Whether the text can stand between quotes as it is.
-    private static func isPlain(_ text: String) -> Bool {
+    /// The bytes that the text has once it is escaped.
+    private static func escapedCount(of text: String) -> Int {
         let bytes = text.utf8.span
+        var count = bytes.count
         for index in bytes.indices {
             let byte = bytes[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+            if byte < 0x20 {
+                count += 5
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                count += 1
+            }
         }
-        return true
+        return count
     }
 
     private static func hexadecimal(_ digit: UInt8) -> UInt8 {

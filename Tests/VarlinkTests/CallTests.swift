@@ -18,7 +18,8 @@ import Varlink
 
     @Test func splicesEncodedParameters() {
         let bytes = Call.bytes(method: "a.b.C", mode: .more, parameters: Array(#"{"k":1}"#.utf8))
-        #expect(String(decoding: bytes, as: UTF8.self) == #"{"method":"a.b.C","parameters":{"k":1},"more":true}"# + "\u{0}")
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == #"{"method":"a.b.C","parameters":{"k":1},"more":true}"# + "\u{0}")
     }
 
     @Test(arguments: [
@@ -55,34 +56,35 @@ import Varlink
     }
 
     /// The strict column, row by row: what closes the connection.
-    @Test(arguments: [
-        (#"{"method":"a.b.C","unknown":1}"#, .unknownMember("unknown")),
-        (#"{"method":"a.b.C","Method":"a.b.C"}"#, .unknownMember("Method")),
-        (#"{"method":"a.b.C","":1}"#, .unknownMember("")),
-        (#"{"method":"a.b.C","continues":true}"#, .unknownMember("continues")),
-        (#"{"method":"a.b.C","more":true,"oneway":true}"#, .severalFlags),
-        (#"{"method":"a.b.C","more":true,"upgrade":true}"#, .severalFlags),
-        (#"{"oneway":true,"upgrade":true,"method":"a.b.C"}"#, .severalFlags),
-        (#"{"method":"a.b.C","more":1}"#, .invalidMember("more")),
-        (#"{"method":"a.b.C","more":"true"}"#, .invalidMember("more")),
-        (#"{"method":"a.b.C","oneway":null}"#, .invalidMember("oneway")),
-        (#"{"method":"a.b.C","upgrade":{}}"#, .invalidMember("upgrade")),
-        (#"{"method":"a.b.C","parameters":[]}"#, .invalidMember("parameters")),
-        (#"{"method":"a.b.C","parameters":"x"}"#, .invalidMember("parameters")),
-        (#"{"method":"a.b.C","parameters":false}"#, .invalidMember("parameters")),
-        (#"{"method":1}"#, .invalidMember("method")),
-        (#"{"method":null}"#, .invalidMember("method")),
-        ("{}", .missingMethod),
-        (#"{"parameters":{}}"#, .missingMethod),
-        (#"[{"method":"a.b.C"}]"#, .notAnObject),
-        (#""a.b.C""#, .notAnObject),
-        ("null", .notAnObject),
-        ("GET / HTTP/1.1", .notJSON(JSONError(.unexpectedByte, at: 0))),
-        (#"{"method":"a.b.C"} {}"#, .notJSON(JSONError(.trailingBytes, at: 19))),
-        (#"{"method":"a.b.C","method":"a.b.C"}"#, .notJSON(JSONError(.duplicateMember, at: 18))),
-        (#"{"method":"a.b.C","parameters":{"x":1,"x":1}}"#, .notJSON(JSONError(.duplicateMember, at: 38))),
-        (#"{"method":"a.b.C","org.example":{"x":1,"x":1}}"#, .notJSON(JSONError(.duplicateMember, at: 39))),
-    ] as [(String, ProtocolViolation)])
+    @Test(
+        arguments: [
+            (#"{"method":"a.b.C","unknown":1}"#, .unknownMember("unknown")),
+            (#"{"method":"a.b.C","Method":"a.b.C"}"#, .unknownMember("Method")),
+            (#"{"method":"a.b.C","":1}"#, .unknownMember("")),
+            (#"{"method":"a.b.C","continues":true}"#, .unknownMember("continues")),
+            (#"{"method":"a.b.C","more":true,"oneway":true}"#, .severalFlags),
+            (#"{"method":"a.b.C","more":true,"upgrade":true}"#, .severalFlags),
+            (#"{"oneway":true,"upgrade":true,"method":"a.b.C"}"#, .severalFlags),
+            (#"{"method":"a.b.C","more":1}"#, .invalidMember("more")),
+            (#"{"method":"a.b.C","more":"true"}"#, .invalidMember("more")),
+            (#"{"method":"a.b.C","oneway":null}"#, .invalidMember("oneway")),
+            (#"{"method":"a.b.C","upgrade":{}}"#, .invalidMember("upgrade")),
+            (#"{"method":"a.b.C","parameters":[]}"#, .invalidMember("parameters")),
+            (#"{"method":"a.b.C","parameters":"x"}"#, .invalidMember("parameters")),
+            (#"{"method":"a.b.C","parameters":false}"#, .invalidMember("parameters")),
+            (#"{"method":1}"#, .invalidMember("method")),
+            (#"{"method":null}"#, .invalidMember("method")),
+            ("{}", .missingMethod),
+            (#"{"parameters":{}}"#, .missingMethod),
+            (#"[{"method":"a.b.C"}]"#, .notAnObject),
+            (#""a.b.C""#, .notAnObject),
+            ("null", .notAnObject),
+            ("GET / HTTP/1.1", .notJSON(JSONError(.unexpectedByte, at: 0))),
+            (#"{"method":"a.b.C"} {}"#, .notJSON(JSONError(.trailingBytes, at: 19))),
+            (#"{"method":"a.b.C","method":"a.b.C"}"#, .notJSON(JSONError(.duplicateMember, at: 18))),
+            (#"{"method":"a.b.C","parameters":{"x":1,"x":1}}"#, .notJSON(JSONError(.duplicateMember, at: 38))),
+            (#"{"method":"a.b.C","org.example":{"x":1,"x":1}}"#, .notJSON(JSONError(.duplicateMember, at: 39))),
+        ] as [(String, ProtocolViolation)])
     func closesOn(text: String, violation: ProtocolViolation) {
         #expect(throws: violation) { try Call(parsing: Array(text.utf8)) }
     }

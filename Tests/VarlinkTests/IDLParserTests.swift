@@ -7,29 +7,30 @@ import Varlink
     private static let head = "interface a.b\n"
 
     @Test func readsNamesTypesAndComments() throws {
-        let interface = try InterfaceDescription(parsing: """
+        let interface = try InterfaceDescription(
+            parsing: """
 
-            # Not of the interface, because an empty line follows.
+                # Not of the interface, because an empty line follows.
 
-            # What it is for.
-            #
-            #   indented é
-            interface io.example-1.Things2 # said on the same line
+                # What it is for.
+                #
+                #   indented é
+                interface io.example-1.Things2 # said on the same line
 
-            # Not of the type either.
+                # Not of the type either.
 
-            # A value.
-            type Value (
-              # What kind.
-              kind: (string, array), # after the comma: of the next field
-              array: ?[]Value,
-              map: ?[string](x:int,y : float)
-            )
-            #Without a blank.
-            method Get(type: ?string, error: bool)->(value: Value, raw: object)
-            error NoSuchThing ()\t
-            error Bad(method: string)
-            """)
+                # A value.
+                type Value (
+                  # What kind.
+                  kind: (string, array), # after the comma: of the next field
+                  array: ?[]Value,
+                  map: ?[string](x:int,y : float)
+                )
+                #Without a blank.
+                method Get(type: ?string, error: bool)->(value: Value, raw: object)
+                error NoSuchThing ()\t
+                error Bad(method: string)
+                """)
         #expect(interface.name == "io.example-1.Things2")
         #expect(interface.documentation == "What it is for.\n\n  indented é")
         #expect(interface.types.map(\.name) == ["Value"])
@@ -69,50 +70,51 @@ import Varlink
         _ = try InterfaceDescription(parsing: text, dialect: .full)
     }
 
-    @Test(arguments: [
-        ("", .expected("interface"), 1, 1),
-        ("interfaces a.b\n", .expected(" "), 1, 10),
-        ("interface a\n", .invalidName, 1, 11),
-        ("interface a.\n", .invalidName, 1, 11),
-        ("interface 1.b\n", .invalidName, 1, 11),
-        ("interface a..b\n", .invalidName, 1, 11),
-        ("interface a.b-\n", .invalidName, 1, 11),
-        ("interface a.b_c\n", .lineBreakExpected, 1, 14),
-        ("interface a.b method M() -> ()\n", .lineBreakExpected, 1, 15),
-        (head + "method M() -> () error E ()\n", .lineBreakExpected, 2, 18),
-        (head + "struct T (a: int)\n", .expected("type, method or error"), 2, 1),
-        (head + "methodM() -> ()\n", .expected("type, method or error"), 2, 1),
-        (head + "method m() -> ()\n", .invalidName, 2, 8),
-        (head + "method M_N() -> ()\n", .invalidName, 2, 8),
-        (head + "method M()\n", .expected("->"), 3, 1),
-        (head + "method M() -> (one, two)\n", .expected("fields with types"), 2, 15),
-        (head + "method M(a: any) -> ()\n", .unknownType("any"), 2, 13),
-        (head + "method M(a: ?any) -> ()\n", .unknownType("any"), 2, 14),
-        (head + "method M(a: Integer) -> ()\n", .undefinedType("Integer"), 2, 13),
-        (head + "error E ()\nmethod M(a: E) -> ()\n", .undefinedType("E"), 3, 13),
-        (head + "method M(a: integer) -> ()\n", .unknownType("integer"), 2, 13),
-        (head + "method M(a: ??int) -> ()\n", .misplacedNullable, 2, 14),
-        (head + "method M(a:) -> ()\n", .expected("type"), 2, 12),
-        (head + "method M(a int) -> ()\n", .expected(")"), 2, 12),
-        (head + "method M(a: int b: int) -> ()\n", .expected(")"), 2, 17),
-        (head + "method M(a: int,) -> ()\n", .invalidName, 2, 17),
-        (head + "method M(a: int, b) -> ()\n", .expected(":"), 2, 19),
-        (head + "type T (a, b: int)\n", .expected(")"), 2, 13),
-        (head + "method M(value__x: int) -> ()\n", .invalidName, 2, 10),
-        (head + "method M(_x: int) -> ()\n", .invalidName, 2, 10),
-        (head + "method M(x_: int) -> ()\n", .invalidName, 2, 10),
-        (head + "method M(1x: int) -> ()\n", .invalidName, 2, 10),
-        (head + "method M(é: int) -> ()\n", .invalidName, 2, 10),
-        (head + "method M(a: int, a: int) -> ()\n", .duplicateName("a"), 2, 18),
-        (head + "type T (a, a)\n", .duplicateName("a"), 2, 12),
-        (head + "error Foo\n", .expected("("), 3, 1),
-        (head + "type T\n", .expected("("), 3, 1),
-        (head + "type T int\n", .expected("("), 2, 8),
-        (head + "type T (a: int)\nmethod T() -> ()\n", .duplicateName("T"), 3, 8),
-        (head + "error T ()\nerror T ()\n", .duplicateName("T"), 3, 7),
-        (head + "method M(a: int", .expected(")"), 2, 16),
-        ("# é\ninterface a.b\n# éé\nmethod M(a: [int]string) -> ()\n", .expected("type"), 4, 13),
-    ] as [(String, IDLError.Reason, Int, Int)])
+    @Test(
+        arguments: [
+            ("", .expected("interface"), 1, 1),
+            ("interfaces a.b\n", .expected(" "), 1, 10),
+            ("interface a\n", .invalidName, 1, 11),
+            ("interface a.\n", .invalidName, 1, 11),
+            ("interface 1.b\n", .invalidName, 1, 11),
+            ("interface a..b\n", .invalidName, 1, 11),
+            ("interface a.b-\n", .invalidName, 1, 11),
+            ("interface a.b_c\n", .lineBreakExpected, 1, 14),
+            ("interface a.b method M() -> ()\n", .lineBreakExpected, 1, 15),
+            (head + "method M() -> () error E ()\n", .lineBreakExpected, 2, 18),
+            (head + "struct T (a: int)\n", .expected("type, method or error"), 2, 1),
+            (head + "methodM() -> ()\n", .expected("type, method or error"), 2, 1),
+            (head + "method m() -> ()\n", .invalidName, 2, 8),
+            (head + "method M_N() -> ()\n", .invalidName, 2, 8),
+            (head + "method M()\n", .expected("->"), 3, 1),
+            (head + "method M() -> (one, two)\n", .expected("fields with types"), 2, 15),
+            (head + "method M(a: any) -> ()\n", .unknownType("any"), 2, 13),
+            (head + "method M(a: ?any) -> ()\n", .unknownType("any"), 2, 14),
+            (head + "method M(a: Integer) -> ()\n", .undefinedType("Integer"), 2, 13),
+            (head + "error E ()\nmethod M(a: E) -> ()\n", .undefinedType("E"), 3, 13),
+            (head + "method M(a: integer) -> ()\n", .unknownType("integer"), 2, 13),
+            (head + "method M(a: ??int) -> ()\n", .misplacedNullable, 2, 14),
+            (head + "method M(a:) -> ()\n", .expected("type"), 2, 12),
+            (head + "method M(a int) -> ()\n", .expected(")"), 2, 12),
+            (head + "method M(a: int b: int) -> ()\n", .expected(")"), 2, 17),
+            (head + "method M(a: int,) -> ()\n", .invalidName, 2, 17),
+            (head + "method M(a: int, b) -> ()\n", .expected(":"), 2, 19),
+            (head + "type T (a, b: int)\n", .expected(")"), 2, 13),
+            (head + "method M(value__x: int) -> ()\n", .invalidName, 2, 10),
+            (head + "method M(_x: int) -> ()\n", .invalidName, 2, 10),
+            (head + "method M(x_: int) -> ()\n", .invalidName, 2, 10),
+            (head + "method M(1x: int) -> ()\n", .invalidName, 2, 10),
+            (head + "method M(é: int) -> ()\n", .invalidName, 2, 10),
+            (head + "method M(a: int, a: int) -> ()\n", .duplicateName("a"), 2, 18),
+            (head + "type T (a, a)\n", .duplicateName("a"), 2, 12),
+            (head + "error Foo\n", .expected("("), 3, 1),
+            (head + "type T\n", .expected("("), 3, 1),
+            (head + "type T int\n", .expected("("), 2, 8),
+            (head + "type T (a: int)\nmethod T() -> ()\n", .duplicateName("T"), 3, 8),
+            (head + "error T ()\nerror T ()\n", .duplicateName("T"), 3, 7),
+            (head + "method M(a: int", .expected(")"), 2, 16),
+            ("# é\ninterface a.b\n# éé\nmethod M(a: [int]string) -> ()\n", .expected("type"), 4, 13),
+        ] as [(String, IDLError.Reason, Int, Int)])
     func refusesInBothDialects(text: String, reason: IDLError.Reason, line: Int, column: Int) {
         for dialect in [InterfaceDescription.Dialect.common, .full] {
             let error = #expect(throws: IDLError.self) { try InterfaceDescription(parsing: text, dialect: dialect) }
@@ -123,14 +125,15 @@ import Varlink
     }
 
     /// What the grammar has and sd-varlink does not take.
-    @Test(arguments: [
-        (head + "method M(a: []?[]string) -> ()\n", .misplacedNullable),
-        (head + "method M(a: []?string) -> ()\n", .misplacedNullable),
-        (head + "method M(a: [][]string) -> ()\n", .nestedContainer),
-        (head + "method M(a: [string]()) -> ()\n", .ambiguousEmptyType),
-        (head + "type T ()\n", .ambiguousEmptyType),
-        (head + "method M(a: int # about a\n) -> ()\n", .expected(")")),
-    ] as [(String, IDLError.Reason)])
+    @Test(
+        arguments: [
+            (head + "method M(a: []?[]string) -> ()\n", .misplacedNullable),
+            (head + "method M(a: []?string) -> ()\n", .misplacedNullable),
+            (head + "method M(a: [][]string) -> ()\n", .nestedContainer),
+            (head + "method M(a: [string]()) -> ()\n", .ambiguousEmptyType),
+            (head + "type T ()\n", .ambiguousEmptyType),
+            (head + "method M(a: int # about a\n) -> ()\n", .expected(")")),
+        ] as [(String, IDLError.Reason)])
     func refusesUnlessToldToReadTheFullGrammar(text: String, reason: IDLError.Reason) throws {
         let error = #expect(throws: IDLError.self) { try InterfaceDescription(parsing: text) }
         #expect(error?.reason == reason)

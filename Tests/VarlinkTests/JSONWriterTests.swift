@@ -2,29 +2,30 @@ import Testing
 import Varlink
 
 @Suite struct JSONWriterTests {
-    @Test(arguments: [
-        (.null, "null"),
-        (true, "true"),
-        (0, "0"),
-        (-7, "-7"),
-        (.integer(.max), "9223372036854775807"),
-        (.integer(.min), "-9223372036854775808"),
-        (.real(1), "1.0"),
-        (.real(-0.0), "-0.0"),
-        (.real(0.1), "0.1"),
-        (.real(1e16), "1e+16"),
-        (.real(.leastNonzeroMagnitude), "5e-324"),
-        (.real(.greatestFiniteMagnitude), "1.7976931348623157e+308"),
-        (.real(.nan), "null"),
-        (.real(.infinity), "null"),
-        ("", #""""#),
-        ("a/b é😀\u{7F}\u{2028}", "\"a/b é😀\u{7F}\u{2028}\""),
-        ("\"\\\u{0}\n\u{1F}", #""\"\\\u0000\u000a\u001f""#),
-        ([], "[]"),
-        ([1, [], "x"], #"[1,[],"x"]"#),
-        ([:], "{}"),
-        (["b": 1, "a": ["c": [:]], "d": []], #"{"b":1,"a":{"c":{}},"d":[]}"#),
-    ] as [(JSON, String)])
+    @Test(
+        arguments: [
+            (.null, "null"),
+            (true, "true"),
+            (0, "0"),
+            (-7, "-7"),
+            (.integer(.max), "9223372036854775807"),
+            (.integer(.min), "-9223372036854775808"),
+            (.real(1), "1.0"),
+            (.real(-0.0), "-0.0"),
+            (.real(0.1), "0.1"),
+            (.real(1e16), "1e+16"),
+            (.real(.leastNonzeroMagnitude), "5e-324"),
+            (.real(.greatestFiniteMagnitude), "1.7976931348623157e+308"),
+            (.real(.nan), "null"),
+            (.real(.infinity), "null"),
+            ("", #""""#),
+            ("a/b é😀\u{7F}\u{2028}", "\"a/b é😀\u{7F}\u{2028}\""),
+            ("\"\\\u{0}\n\u{1F}", #""\"\\\u0000\u000a\u001f""#),
+            ([], "[]"),
+            ([1, [], "x"], #"[1,[],"x"]"#),
+            ([:], "{}"),
+            (["b": 1, "a": ["c": [:]], "d": []], #"{"b":1,"a":{"c":{}},"d":[]}"#),
+        ] as [(JSON, String)])
     func writesTheShortestText(json: JSON, text: String) {
         #expect(json.description == text)
     }
@@ -50,7 +51,8 @@ import Varlink
         writer.endObject()
         writer.endMessage()
         writer.integer(1)
-        let text = #"{"group":"g","revision":3,"uptime":2.0,"durable":true,"keys":["a","b"],"commit":{"x":1},"#
+        let text =
+            #"{"group":"g","revision":3,"uptime":2.0,"durable":true,"keys":["a","b"],"commit":{"x":1},"#
             + #""tree":{"y":null},"changes":[{"key":"k"},{"key":"l"}]}"# + "\u{0}1"
         #expect(String(decoding: writer.bytes, as: UTF8.self) == text)
     }

@@ -2,15 +2,16 @@ import Testing
 import Varlink
 
 @Suite struct ParameterCheckTests {
-    private static let interface = try? InterfaceDescription(parsing: """
-        interface a.b
-        type Value (integer: ?int, real: ?float, array: ?[]Value, dictionary: ?[string]Value)
-        type Edit (key: string, operation: ?(set, remove), value: ?Value)
-        method Write(group: string, edits: []Edit, durable: ?bool, raw: ?object) -> (revision: int, uptime: float)
-        method Watch(watches: [](group: string, keys: ?[]string)) -> ()
-        method Ping() -> ()
-        error Bad (reason: string)
-        """)
+    private static let interface = try? InterfaceDescription(
+        parsing: """
+            interface a.b
+            type Value (integer: ?int, real: ?float, array: ?[]Value, dictionary: ?[string]Value)
+            type Edit (key: string, operation: ?(set, remove), value: ?Value)
+            method Write(group: string, edits: []Edit, durable: ?bool, raw: ?object) -> (revision: int, uptime: float)
+            method Watch(watches: [](group: string, keys: ?[]string)) -> ()
+            method Ping() -> ()
+            error Bad (reason: string)
+            """)
 
     private func parameters(_ text: String) throws -> JSONObject {
         try #require(try JSON(parsing: text).objectValue)
@@ -72,6 +73,18 @@ import Varlink
         #expect(interface.matches(parameters: ["reason": "x"], error: "Bad"))
         #expect(!interface.matches(parameters: [:], error: "Bad"))
         #expect(!interface.matches(parameters: [:], error: "NoSuchError"))
+    }
+
+    /// The Kelvin sign is canonically equivalent to K, which makes the two equal for Swift.
+    @Test func namesAreComparedByteForByte() throws {
+        let interface = try InterfaceDescription(
+            parsing: "interface a.b\nmethod K(K: ?int) -> ()\ntype E (K, L)\nmethod M(e: E) -> ()\n")
+        #expect(interface.method(named: "K") != nil)
+        #expect(interface.method(named: "\u{212A}") == nil)
+        #expect(interface.firstInvalidParameter(of: ["K": 1], method: "K") == nil)
+        let invalid = try #require(interface.firstInvalidParameter(of: ["\u{212A}": 1], method: "K"))
+        #expect(Array(invalid.utf8) == [0xE2, 0x84, 0xAA])
+        #expect(interface.firstInvalidParameter(of: ["e": "\u{212A}"], method: "M") == "e")
     }
 
     @Test func recursionEndsWithTheValue() throws {

@@ -46,19 +46,20 @@ import Varlink
         #expect(try Reply(parsing: Array(text.utf8)) == reply)
     }
 
-    @Test(arguments: [
-        (#"{"unknown":1}"#, .unknownMember("unknown")),
-        (#"{"org.example":{}}"#, .unknownMember("org.example")),
-        (#"{"error":null}"#, .invalidMember("error")),
-        (#"{"error":""}"#, .invalidMember("error")),
-        (#"{"error":1}"#, .invalidMember("error")),
-        (#"{"continues":null}"#, .invalidMember("continues")),
-        (#"{"continues":1}"#, .invalidMember("continues")),
-        (#"{"parameters":[]}"#, .invalidMember("parameters")),
-        (#"{"continues":true,"error":"a.b.Bad"}"#, .errorContinues),
-        ("[]", .notAnObject),
-        ("", .notJSON(JSONError(.unexpectedEnd, at: 0))),
-    ] as [(String, ProtocolViolation)])
+    @Test(
+        arguments: [
+            (#"{"unknown":1}"#, .unknownMember("unknown")),
+            (#"{"org.example":{}}"#, .unknownMember("org.example")),
+            (#"{"error":null}"#, .invalidMember("error")),
+            (#"{"error":""}"#, .invalidMember("error")),
+            (#"{"error":1}"#, .invalidMember("error")),
+            (#"{"continues":null}"#, .invalidMember("continues")),
+            (#"{"continues":1}"#, .invalidMember("continues")),
+            (#"{"parameters":[]}"#, .invalidMember("parameters")),
+            (#"{"continues":true,"error":"a.b.Bad"}"#, .errorContinues),
+            ("[]", .notAnObject),
+            ("", .notJSON(JSONError(.unexpectedEnd, at: 0))),
+        ] as [(String, ProtocolViolation)])
     func closesOn(text: String, violation: ProtocolViolation) {
         #expect(throws: violation) { try Reply(parsing: Array(text.utf8)) }
     }
@@ -70,15 +71,18 @@ import Varlink
         .invalidParameter("x"), .permissionDenied, .expectedMore, .expectedUpgrade,
     ]
 
-    @Test(arguments: zip(errors, [
-        #"{"error":"org.varlink.service.InterfaceNotFound","parameters":{"interface":"a.b"}}"#,
-        #"{"error":"org.varlink.service.MethodNotFound","parameters":{"method":"a.b.C"}}"#,
-        #"{"error":"org.varlink.service.MethodNotImplemented","parameters":{"method":"a.b.C"}}"#,
-        #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"x"}}"#,
-        #"{"error":"org.varlink.service.PermissionDenied"}"#,
-        #"{"error":"org.varlink.service.ExpectedMore"}"#,
-        #"{"error":"org.varlink.service.ExpectedUpgrade"}"#,
-    ]))
+    @Test(
+        arguments: zip(
+            errors,
+            [
+                #"{"error":"org.varlink.service.InterfaceNotFound","parameters":{"interface":"a.b"}}"#,
+                #"{"error":"org.varlink.service.MethodNotFound","parameters":{"method":"a.b.C"}}"#,
+                #"{"error":"org.varlink.service.MethodNotImplemented","parameters":{"method":"a.b.C"}}"#,
+                #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"x"}}"#,
+                #"{"error":"org.varlink.service.PermissionDenied"}"#,
+                #"{"error":"org.varlink.service.ExpectedMore"}"#,
+                #"{"error":"org.varlink.service.ExpectedUpgrade"}"#,
+            ]))
     func errorsHaveTheseBytes(error: ServiceError, text: String) throws {
         #expect(String(decoding: error.replyBytes, as: UTF8.self) == text + "\u{0}")
         #expect(ServiceError(try Reply(parsing: error.replyBytes.dropLast())) == error)
@@ -98,7 +102,8 @@ import Varlink
             vendor: "v", product: "p", version: "1", url: "https://example.org", interfaces: [ServiceInterface.name])
         #expect(interface.name == ServiceInterface.name)
         #expect(interface.matches(outputs: info.parameters, method: "GetInfo"))
-        let text = #"{"parameters":{"vendor":"v","product":"p","version":"1","url":"https://example.org","#
+        let text =
+            #"{"parameters":{"vendor":"v","product":"p","version":"1","url":"https://example.org","#
             + #""interfaces":["org.varlink.service"]}}"# + "\u{0}"
         #expect(String(decoding: info.replyBytes, as: UTF8.self) == text)
         let description = try Reply(parsing: ServiceInterface.descriptionReply(ServiceInterface.text).dropLast())
