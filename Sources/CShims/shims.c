@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/close_range.h>
 #include <linux/magic.h>
 
 _Static_assert(sizeof(pthread_t) == sizeof(((cshim_thread *)0)->opaque), "cshim_thread holds a pthread_t");
@@ -170,6 +171,8 @@ static void child_main(const char *path, char *const argv[], char *const envp[],
     for (int index = 0; index < 3; index++) high[index] = fcntl(fds[index], F_DUPFD_CLOEXEC, 3);
     for (int index = 0; index < 3; index++)
         if (dup2(high[index], index) < 0) _exit(127);
+    /* The test program may hold descriptors without CLOEXEC, inherited from whoever started it. */
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     execve(path, argv, envp);
     _exit(127);
 }

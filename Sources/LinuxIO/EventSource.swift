@@ -54,16 +54,16 @@ package class EventSource {
     fileprivate var userData: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
     /// Called from C. The strong reference keeps the object while its handler runs, even if that drops the last other.
-    fileprivate static func dispatch(_ userData: UnsafeMutableRawPointer?) -> Int32 {
+    fileprivate static func dispatch(_ userData: UnsafeMutableRawPointer?, _ events: UInt32 = 0) -> Int32 {
         guard let userData = unsafe userData else { return 0 }
         let source = unsafe Unmanaged<EventSource>.fromOpaque(userData).takeUnretainedValue()
-        source.prepareForHandler()
+        source.prepareForHandler(events)
         source.handler?()
         // A negative result would switch the source off behind our back.
         return 0
     }
 
-    fileprivate func prepareForHandler() {}
+    fileprivate func prepareForHandler(_ events: UInt32) {}
 }
 
 /// Calls its handler while a descriptor is ready. The descriptor stays with its owner, who must drop the source first.
@@ -78,7 +78,9 @@ package final class IOSource: EventSource {
         handler: @escaping () -> Void
     ) throws(SystemError) {
         super.init(loop: loop, handler: handler)
-        let callback: sd_event_io_handler_t = { _, _, _, userData in unsafe EventSource.dispatch(userData) }
+        let callback: sd_event_io_handler_t = { _, _, events, userData in
+            unsafe EventSource.dispatch(userData, events)
+        }
         try unsafe sdCall(
             "sd_event_add_io",
             sd_event_add_io(loop.event, &source, descriptor.rawValue, events.rawValue, callback, userData)
@@ -89,9 +91,7 @@ package final class IOSource: EventSource {
         unsafe _ = sd_event_source_set_io_events(source, events.rawValue)
     }
 
-    override fileprivate func prepareForHandler() {
-        var events: UInt32 = 0
-        unsafe _ = sd_event_source_get_io_revents(source, &events)
+    override fileprivate func prepareForHandler(_ events: UInt32) {
         readyEvents = PollEvents(rawValue: events)
     }
 }

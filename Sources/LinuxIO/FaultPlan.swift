@@ -57,6 +57,7 @@
         private static let activeCount = Atomic<Int>(0)
 
         /// Runs `body` with the faults in force, and gives back what it gives.
+        @discardableResult
         package static func run<Result, Failure: Error>(
             _ faults: [Fault],
             scope: Scope = .thisThread,

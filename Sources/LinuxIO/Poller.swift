@@ -27,6 +27,11 @@ package final class Poller {
     package struct Event: Hashable, Sendable {
         package let token: UInt64
         package let events: PollEvents
+
+        package init(token: UInt64, events: PollEvents) {
+            self.token = token
+            self.events = events
+        }
     }
 
     private let epoll: FileDescriptor
