@@ -3,7 +3,7 @@ enum CertificationInterface {
     static let text = """
         # Interface to test varlink implementations against.
         # First you write a varlink client calling:
-        # Start, Test01, Test02, …, Testxx, End
+        # Start, Test01, Test02, …, Test09, End
         # The return value of the previous call should be the argument of the next call.
         # Then you test this client against well known servers like python or rust from
         # https://github.com/varlink/
@@ -80,10 +80,8 @@ enum CertificationInterface {
         # returns more than one reply with "continues"
         method Test10(client_id: string, mytype: MyType) -> (string: string)
 
-        method Test11(
-          client_id: string,
-          last_more_replies: []string
-        ) -> ()
+        # must be called as "oneway"
+        method Test11(client_id: string, last_more_replies: []string) -> ()
 
         method End(client_id: string) -> (all_ok: bool)
 
