@@ -8,13 +8,18 @@ package import PropertyList
 /// on its way to the disk there are two bases, the old content and the new one, and the file may hold either.
 package struct PlistBase: Sendable {
     /// By key: the value in the file, where it may differ from the group's. Nil: the file does not have the key.
-    private(set) var differences: [Key: Value?]
+    package private(set) var differences: [Key: Value?]
     /// The same, as it was when the projection under way began; the keys touched since are in `differences`.
     private var earlier: [Key: Value?]?
 
     /// - Parameter differences: the file's value of each key that differs from the group's.
     package init(differences: [Key: Value?] = [:]) {
         self.differences = differences
+    }
+
+    /// The same for whoever knows nothing of a projection: what the file had before it, where that is different.
+    package var possibleDifferences: [Key: Value?] {
+        (earlier ?? [:]).merging(differences) { before, _ in before }
     }
 
     /// Whether the group holds something that the file does not.
@@ -27,9 +32,10 @@ package struct PlistBase: Sendable {
         }
     }
 
-    /// A projection of the present state begins.
+    /// A projection of the present state begins. Where an earlier one ended unknown, the file may still be as it was
+    /// before that.
     package mutating func beginProjection() {
-        if earlier == nil { earlier = differences }
+        earlier = (earlier ?? [:]).merging(differences) { before, _ in before }
         differences = [:]
     }
 
@@ -85,15 +91,5 @@ package struct PlistBase: Sendable {
         if value == written.map(format.projected) { return true }
         guard let earlier, let before = earlier[key] else { return false }
         return value == before.map(format.projected)
-    }
-}
-
-/// How a plist is written; the format found is the format kept.
-package enum PlistFormat: String, Sendable {
-    case xml, binary
-
-    /// The value as this format holds it.
-    package func projected(_ value: Value) -> Value {
-        self == .xml ? value.inWholeSeconds : value
     }
 }
