@@ -24,7 +24,9 @@ extension FileDescriptor {
         var count = 0
         defer { bytes.removeLast(length - count) }
         count = try systemCall("read") {
-            unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(rawValue, $0.baseAddress! + start, length) }
+            unsafe bytes.withUnsafeMutableBytes {
+                unsafe Glibc.read(rawValue, $0.baseAddress?.advanced(by: start), length)
+            }
         }
         return count
     }
@@ -37,7 +39,7 @@ extension FileDescriptor {
             let length = allowedCount("pread", count - done)
             let got = try systemCall("pread") {
                 unsafe bytes.withUnsafeMutableBytes {
-                    unsafe Glibc.pread(rawValue, $0.baseAddress! + done, length, off_t(offset) + done)
+                    unsafe Glibc.pread(rawValue, $0.baseAddress?.advanced(by: done), length, off_t(offset) + done)
                 }
             }
             if got == 0 { break }
@@ -53,7 +55,9 @@ extension FileDescriptor {
         while done < bytes.count {
             let length = allowedCount("write", bytes.count - done)
             done += try systemCall("write") {
-                unsafe bytes.withUnsafeBytes { unsafe Glibc.write(rawValue, $0.baseAddress! + done, length) }
+                unsafe bytes.withUnsafeBytes {
+                    unsafe Glibc.write(rawValue, $0.baseAddress?.advanced(by: done), length)
+                }
             }
         }
     }
@@ -68,7 +72,7 @@ extension FileDescriptor {
             let length = allowedCount("pwrite", bytes.count - done)
             done += try systemCall("pwrite") {
                 unsafe bytes.withUnsafeBytes {
-                    unsafe Glibc.pwrite(rawValue, $0.baseAddress! + done, length, off_t(offset) + done)
+                    unsafe Glibc.pwrite(rawValue, $0.baseAddress?.advanced(by: done), length, off_t(offset) + done)
                 }
             }
         }

@@ -59,7 +59,7 @@ extension Files {
         do throws(SystemError) {
             try unlink(path, relativeTo: directory)
             return true
-        } catch where error.errno == .noSuchFile {
+        } catch  where error.errno == .noSuchFile {
             return false
         }
     }
@@ -92,11 +92,11 @@ extension Files {
     package static func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         do throws(SystemError) {
             try makeDirectory(path, mode: mode)
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             guard try status(path).kind == .directory else {
                 throw SystemError(errno: .notDirectory, call: "mkdir", path: path)
             }
-        } catch where error.errno == .noSuchFile {
+        } catch  where error.errno == .noSuchFile {
             let parent = Self.parent(of: path)
             // A path that is its own parent ends the climb: "/" or "." that is not there.
             if parent == path { throw error }
@@ -129,7 +129,9 @@ extension Files {
     package static func lastComponent(of path: String) -> String {
         var rest = path.utf8[...]
         while rest.count > 1, rest.last == UInt8(ascii: "/") { rest.removeLast() }
-        guard let slash = rest.lastIndex(of: UInt8(ascii: "/")), rest.count > 1 else { return String(decoding: rest, as: UTF8.self) }
-        return String(decoding: rest[rest.index(after: slash)...], as: UTF8.self)
+        if rest.count > 1, let slash = rest.lastIndex(of: UInt8(ascii: "/")) {
+            rest = rest[rest.index(after: slash)...]
+        }
+        return String(decoding: rest, as: UTF8.self)
     }
 }

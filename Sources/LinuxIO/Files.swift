@@ -96,7 +96,7 @@ package enum Files {
     ) throws(SystemError) -> FileStatus? {
         do throws(SystemError) {
             return try status(path, followLinks: followLinks, relativeTo: directory)
-        } catch where error.errno == .noSuchFile || error.errno == .notDirectory {
+        } catch  where error.errno == .noSuchFile || error.errno == .notDirectory {
             return nil
         }
     }
@@ -108,8 +108,9 @@ package enum Files {
     ) throws(SystemError) -> String {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = try systemCall("readlink", checking: path) {
-            unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe readlinkat(directory.rawValue, path, buffer.baseAddress!, buffer.count)
+            unsafe bytes.withUnsafeMutableBytes { buffer -> Int in
+                guard let base = buffer.baseAddress else { return 0 }
+                return unsafe readlinkat(directory.rawValue, path, base, buffer.count)
             }
         }
         return String(decoding: bytes.prefix(count), as: UTF8.self)

@@ -32,7 +32,10 @@ package final class ListeningSocket: Sendable {
     }
 
     deinit {
-        guard let made, let now = try? Files.status(made.path, followLinks: false) else { return }
+        guard let made else { return }
+        // As with the lock: a child on its way to exec must not go on listening. (Not for a passed socket: systemd's.)
+        _ = cshim_shutdown(socket.rawValue)
+        guard let now = try? Files.status(made.path, followLinks: false) else { return }
         // Under the lock, so it cannot be a successor's; but somebody may have put another thing there by hand.
         if (now.device, now.inode) == (made.device, made.inode) { try? Files.unlink(made.path) }
     }
@@ -70,9 +73,9 @@ package final class ListeningSocket: Sendable {
         while true {
             do throws(SystemError) {
                 return UnixSocket(owning: try systemCall("accept4") { cshim_accept4(socket.rawValue) })
-            } catch where error.errno == .wouldBlock {
+            } catch  where error.errno == .wouldBlock {
                 return nil
-            } catch where error.errno == .connectionAborted {
+            } catch  where error.errno == .connectionAborted {
                 continue
             }
         }
@@ -134,9 +137,9 @@ extension ListeningSocket {
         do throws(SystemError) {
             _ = try UnixSocket.connect(path)
             return false
-        } catch where error.errno == .connectionRefused {
+        } catch  where error.errno == .connectionRefused {
             return true
-        } catch where error.errno == .wouldBlock {
+        } catch  where error.errno == .wouldBlock {
             return false
         }
     }

@@ -20,6 +20,11 @@ package struct LockFile: ~Copyable, Sendable {
         self.path = path
     }
 
+    deinit {
+        // Closing alone would leave the lock to a child that was forked a moment ago and has not come to its exec.
+        _ = cshim_flock_unlock(file.rawValue)
+    }
+
     private static func locked(_ path: String) throws(Failure) -> FileDescriptor {
         let file = try translating { () throws(SystemError) in
             try Files.openRegular(path, [.readWrite, .create, .noFollow])
@@ -39,7 +44,7 @@ package struct LockFile: ~Copyable, Sendable {
         do throws(SystemError) {
             _ = try systemCall("flock", path: path) { cshim_flock_exclusive(file.rawValue) }
             return true
-        } catch where error.errno == .wouldBlock {
+        } catch  where error.errno == .wouldBlock {
             return false
         }
     }

@@ -8,7 +8,11 @@ import Synchronization
 /// was lost is counted and told. Never the value of a setting.
 package enum Log {
     package enum Level: Int, Comparable, Sendable, CaseIterable {
-        case error = 3, warning, notice, info, debug
+        case error = 3
+        case warning = 4
+        case notice = 5
+        case info = 6
+        case debug = 7
 
         package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
 

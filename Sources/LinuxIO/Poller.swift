@@ -71,8 +71,8 @@ package final class Poller {
                 unsafe masks.withUnsafeMutableBufferPointer { masks in
                     unsafe cshim_epoll_wait(
                         epoll.rawValue,
-                        tokens.baseAddress!,
-                        masks.baseAddress!,
+                        tokens.baseAddress,
+                        masks.baseAddress,
                         limit,
                         timeoutMilliseconds
                     )

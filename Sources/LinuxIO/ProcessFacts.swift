@@ -16,7 +16,9 @@ package enum ProcessFacts {
         var done = 0
         while done < count {
             done += try systemCall("getrandom") {
-                unsafe bytes.withUnsafeMutableBytes { unsafe cshim_getrandom($0.baseAddress! + done, count - done) }
+                unsafe bytes.withUnsafeMutableBytes {
+                    unsafe cshim_getrandom($0.baseAddress?.advanced(by: done), count - done)
+                }
             }
         }
         return bytes

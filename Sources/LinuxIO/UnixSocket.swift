@@ -83,9 +83,9 @@ extension UnixSocket {
                 }
             }
             return count == 0 ? .closed : .bytes(count)
-        } catch where error.errno == .wouldBlock {
+        } catch  where error.errno == .wouldBlock {
             return .wouldBlock
-        } catch where error.errno == .connectionReset {
+        } catch  where error.errno == .connectionReset {
             return .closed
         }
     }
@@ -129,9 +129,9 @@ extension UnixSocket {
     private func sendResult(_ body: () throws(SystemError) -> Int) throws(SystemError) -> Sent {
         do throws(SystemError) {
             return .bytes(try body())
-        } catch where error.errno == .wouldBlock {
+        } catch  where error.errno == .wouldBlock {
             return .wouldBlock
-        } catch where error.errno == .brokenPipe || error.errno == .connectionReset {
+        } catch  where error.errno == .brokenPipe || error.errno == .connectionReset {
             return .closed
         }
     }

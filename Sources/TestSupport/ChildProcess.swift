@@ -118,8 +118,8 @@ package final class ChildProcess {
         var argumentPointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var variablePointers = unsafe variables.map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafe pointer in unsafe argumentPointers { unsafe free(pointer) }
-            for unsafe pointer in unsafe variablePointers { unsafe free(pointer) }
+            let all = unsafe argumentPointers + variablePointers
+            for index in unsafe all.indices { unsafe free(all[index]) }
         }
         return unsafe cshim_spawn(
             program,

@@ -38,6 +38,8 @@ package final class RawPeer {
     package func close() {
         guard isOpen else { return }
         isOpen = false
+        // Another test may be forking: the close alone would be seen only when its child has come to exec.
+        _ = cshim_shutdown(descriptor)
         _ = cshim_close(descriptor)
     }
 

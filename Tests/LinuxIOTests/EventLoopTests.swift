@@ -1,8 +1,8 @@
 import Glibc
 import LinuxIO
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Event loop")
 struct EventLoopTests {
@@ -39,7 +39,10 @@ struct EventLoopTests {
     @Test func timersFireInTheOrderOfTheirTimes() throws {
         let loop = try EventLoop()
         var order: [Int] = []
-        let late = try TimerSource(loop) { order.append(2); loop.exit(0) }
+        let late = try TimerSource(loop) {
+            order.append(2)
+            loop.exit(0)
+        }
         let early = try TimerSource(loop) { order.append(1) }
         let never = try TimerSource(loop) { order.append(3) }
         late.arm(afterMicroseconds: 3000)
@@ -97,7 +100,7 @@ struct EventLoopTests {
         source = try IOSource(loop, near.raw, .writable) {
             seen.append(source?.readyEvents ?? [])
             source?.setEvents(.readable)
-            if seen.count == 1 { Glibc.close(ends.1) } else { loop.exit(0) }
+            if seen.count == 1 { RawPeer(owning: ends.1).close() } else { loop.exit(0) }
         }
         _ = try loop.run()
         #expect(seen.first == .writable)

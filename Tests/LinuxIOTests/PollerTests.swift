@@ -1,8 +1,8 @@
 import Glibc
 import LinuxIO
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Poller")
 struct PollerTests {
@@ -25,7 +25,7 @@ struct PollerTests {
         let poller = try Poller()
         let first = try UnixSocket.makePair()
         try poller.add(RawDescriptor(rawValue: first.0), token: 1, .readable)
-        Glibc.close(first.1)
+        RawPeer(owning: first.1).close()
         let stale = try poller.wait()
         // The owner closes it while its event is still to be handled, and the number is given away again.
         try poller.remove(RawDescriptor(rawValue: first.0))

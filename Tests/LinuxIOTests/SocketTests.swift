@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Unix sockets")
 struct SocketTests {
@@ -50,7 +50,7 @@ struct SocketTests {
     @Test func aPeerThatIsGoneIsNoSignal() throws {
         let ends = try UnixSocket.makePair()
         let near = UnixSocket(owning: ends.0)
-        Glibc.close(ends.1)
+        RawPeer(owning: ends.1).close()
         #expect(try near.send([1]) == .closed)
         #expect(try near.send([[1], [2]]) == .closed)
     }

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Test support")
 struct TestSupportTests {
