@@ -1,0 +1,118 @@
+import LinuxIO
+package import PropertyList
+
+extension PlistFile {
+    /// The first half of a replacement: the text with `entries`, whole and durable under a temporary name.
+    ///
+    /// - Parameters:
+    ///   - entries: all that the plist is to hold.
+    ///   - expected: the digest of the content that the caller last took notice of; nil for no file.
+    ///   - baseText: the text to be edited instead of the file's, for a file that is gone but whose comments are known.
+    package func prepare(
+        _ entries: [Key: Value], expecting expected: Digest?, baseText: [UInt8]? = nil
+    ) -> PlistPreparation {
+        let reading = read()
+        let base: PlistContent?
+        switch reading {
+        case .content(let content) where content.digest == expected: base = content
+        case .absent where expected == nil: base = nil
+        default: return .changed(reading)
+        }
+        do throws(PlistWriteProblem) {
+            let target = base?.targetPath ?? path
+            if let leftover = try leftover(at: temporaries(target).swap) { return .leftover(leftover) }
+            let text = try Self.text(entries, base: base, baseText: baseText)
+            if let base, base.bytes == text { return .unchanged(base) }
+            return .ready(try write(text, entries, base: base, target))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    func temporaries(_ target: String) -> PlistTemporaries {
+        PlistTemporaries(target: target, backupDirectory: backupDirectory)
+    }
+
+    private static func text(
+        _ entries: [Key: Value], base: PlistContent?, baseText: [UInt8]?
+    ) throws(PlistWriteProblem) -> [UInt8] {
+        do throws(PropertyListError) {
+            guard let text = baseText ?? base?.bytes else { return XMLPropertyList.document(entries) }
+            if BinaryPropertyList.isBinary(text) { return try BinaryPropertyList.document(entries) }
+            return try XMLPropertyList(parsing: text).edited(to: entries)
+        } catch {
+            throw .unencodable(reason: error.description)
+        }
+    }
+
+    private func write(
+        _ text: [UInt8], _ entries: [Key: Value], base: PlistContent?, _ target: String
+    ) throws(PlistWriteProblem) -> PreparedPlist {
+        guard text.count <= sizeLimit else {
+            throw .system(SystemError(errno: .fileTooLarge, call: "write", path: target))
+        }
+        // A rename would pass over the write protection of the file itself, which was put there for a reason.
+        if base != nil, !Files.isWritable(target) {
+            throw .readOnly(.permissionDenied, reason: "\(target) is write-protected")
+        }
+        do throws(SystemError) {
+            let names = temporaries(target)
+            let status = try writeNew(text, like: base, names)
+            let content = PlistContent(
+                entries: entries, format: BinaryPropertyList.isBinary(text) ? .binary : .xml, bytes: text,
+                digest: Digest(of: text), identity: status.identity, mode: status.mode, uid: status.uid,
+                gid: status.gid, targetPath: target)
+            return PreparedPlist(content: content, base: base)
+        } catch {
+            throw PlistWriteProblem(error)
+        }
+    }
+
+    /// Writes under the one name, and gives it the other when it is whole.
+    private func writeNew(
+        _ text: [UInt8], like base: PlistContent?, _ names: PlistTemporaries
+    ) throws(SystemError) -> FileStatus {
+        try Files.unlinkIfPresent(names.new)
+        do throws(SystemError) {
+            let status = try Files.writeDurably(text, to: names.new, like: base)
+            guard try Files.renameUnlessTaken(names.new, to: names.swap) else {
+                throw SystemError(errno: .fileExists, call: "rename", path: names.swap)
+            }
+            return status
+        } catch {
+            try? Files.unlink(names.new)
+            throw error
+        }
+    }
+}
+
+extension Files {
+    /// A new file with these bytes, mode 0600 or the mode and owner of `model`, on stable storage.
+    static func writeDurably(
+        _ bytes: [UInt8], to path: String, like model: PlistContent?
+    ) throws(SystemError) -> FileStatus {
+        let file = try open(path, [.writeOnly, .create, .exclusive, .noFollow])
+        do throws(SystemError) {
+            try file.changeMode(0o600)
+            try file.writeAll(bytes)
+            if let model { try file.takeAfter(model) }
+            try file.fsync()
+            return try file.status()
+        } catch {
+            throw SystemError(errno: error.errno, call: error.call, path: path)
+        }
+    }
+}
+
+extension FileDescriptor {
+    /// Owner, group and mode of `model`, as far as we may: only root gives files away.
+    fileprivate func takeAfter(_ model: PlistContent) throws(SystemError) {
+        let own = try status()
+        if own.uid != model.uid { try? changeOwner(uid: model.uid, gid: nil) }
+        if own.gid != model.gid { try? changeOwner(uid: nil, gid: model.gid) }
+        var mode = model.mode & 0o777
+        // Another group than before shall not get what was meant for the former: it gets what everybody gets.
+        if try status().gid != model.gid { mode = mode & 0o707 | (mode & 0o007) << 3 }
+        try changeMode(mode)
+    }
+}

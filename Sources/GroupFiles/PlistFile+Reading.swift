@@ -1,0 +1,129 @@
+package import LinuxIO
+import PropertyList
+
+extension PlistFile {
+    /// A file that changes under our eyes is read again, so often at most. After that its last state is taken: the one
+    /// who writes will be done some time, and the watcher tells of it.
+    private static let attempts = 8
+
+    /// A file's times have the grain of the kernel's tick, and a clock may be set: an identity that is younger than
+    /// this proves nothing.
+    private static let doubtNanoseconds: Int64 = 2_000_000_000
+
+    /// Reads and understands the file. Never blocks on what is no file.
+    package func read() -> PlistReading {
+        var last: PlistReading?
+        for _ in 0..<Self.attempts {
+            let resolution = resolve()
+            guard case .found(let status) = resolution.outcome else { return withoutFile(resolution) }
+            guard status.kind == .regular else { return notAFile(resolution.target, status.kind) }
+            let (reading, isFinal) = load(resolution.target)
+            if isFinal { return reading }
+            last = reading
+        }
+        return last ?? .absent
+    }
+
+    /// Reads the file, unless it is certainly the one that `identity` came from; then nil.
+    ///
+    /// - Parameter now: the clock that files are stamped by, in nanoseconds since 1970.
+    package func readIfChanged(since identity: FileIdentity, now: Int64) -> PlistReading? {
+        if case .found(let status) = resolve().outcome, status.identity == identity {
+            let (age, overflow) = now.subtractingReportingOverflow(status.ctimeNanoseconds)
+            if !overflow, age > Self.doubtNanoseconds { return nil }
+        }
+        return read()
+    }
+
+    /// One look at a regular file. It is final unless the file changed or was replaced while we looked.
+    func load(_ target: String) -> (PlistReading, isFinal: Bool) {
+        do throws(SystemError) {
+            let file = try Files.open(target, [.readOnly, .noFollow, .nonBlocking])
+            let before = try file.status()
+            guard before.kind == .regular else { return (notAFile(target, before.kind), true) }
+            guard before.size <= Int64(sizeLimit) else { return (tooLarge(target, before), true) }
+            let bytes = try file.readAll(limit: sizeLimit)
+            let isFinal = try file.status().identity == before.identity
+            return (interpret(bytes, before, target), isFinal)
+        } catch {
+            let reason = SystemError(errno: error.errno, call: error.call, path: target)
+            // Renamed away, or a link now: the next look goes along the links again.
+            return (unreachable(reason), error.errno != .noSuchFile && error.errno != .tooManySymlinks)
+        }
+    }
+
+    private func interpret(_ bytes: [UInt8], _ status: FileStatus, _ target: String) -> PlistReading {
+        let digest = Digest(of: bytes)
+        do throws(PropertyListError) {
+            let isBinary = BinaryPropertyList.isBinary(bytes)
+            let entries =
+                isBinary
+                ? try BinaryPropertyList.entries(parsing: bytes)
+                : try XMLPropertyList(parsing: bytes, byteLimit: sizeLimit).entries
+            return .content(
+                PlistContent(
+                    entries: entries, format: isBinary ? .binary : .xml, bytes: bytes, digest: digest,
+                    identity: status.identity, mode: status.mode, uid: status.uid, gid: status.gid,
+                    targetPath: target))
+        } catch {
+            return .damaged(problem(error, bytes, target), digest: digest, identity: status.identity)
+        }
+    }
+}
+
+// MARK: - What is wrong
+
+extension PlistFile {
+    private func problem(_ error: PropertyListError, _ bytes: [UInt8], _ target: String) -> PlistProblem {
+        let hasPlace = !bytes.isEmpty && !BinaryPropertyList.isBinary(bytes)
+        return PlistProblem(
+            reason: error.reason.description, path: target, line: hasPlace ? error.line : nil,
+            column: hasPlace ? error.column : nil,
+            advice: "mend the file, or delete it to reset the group; until then the last good values are served")
+    }
+
+    private func tooLarge(_ target: String, _ status: FileStatus) -> PlistReading {
+        let problem = PlistProblem(
+            reason: "the file has \(status.size) bytes, more than the limit of \(sizeLimit)", path: target,
+            advice: "mend the file, or delete it to reset the group; until then the last good values are served")
+        return .damaged(problem, digest: nil, identity: status.identity)
+    }
+
+    private func withoutFile(_ resolution: PlistResolution) -> PlistReading {
+        switch resolution.outcome {
+        case .absent, .found: .absent
+        case .dangling:
+            .unreachable(
+                PlistProblem(
+                    reason: "the link leads to \(resolution.target), which does not exist", path: path,
+                    advice: "restore the link's target, or remove the link to reset the group"),
+                .noSuchFile)
+        case .looping:
+            .unreachable(
+                PlistProblem(
+                    reason: "the symbolic links go in a circle", path: path,
+                    advice: "remove the link to reset the group"),
+                .tooManySymlinks)
+        case .unreachable(let error): unreachable(error)
+        }
+    }
+
+    private func unreachable(_ error: SystemError) -> PlistReading {
+        .unreachable(PlistProblem(reason: error.errno.description, path: error.path ?? path), error.errno)
+    }
+
+    private func notAFile(_ target: String, _ kind: FileStatus.Kind) -> PlistReading {
+        let (name, errno): (String, Errno) =
+            switch kind {
+            case .directory: ("a directory", .isDirectory)
+            case .fifo: ("a FIFO", .invalidArgument)
+            case .socket: ("a socket", .invalidArgument)
+            case .characterDevice, .blockDevice: ("a device", .invalidArgument)
+            case .regular, .symlink, .other: ("no regular file", .invalidArgument)
+            }
+        let problem = PlistProblem(
+            reason: "there is \(name) where the plist should be", path: target,
+            advice: "move it away; the group's values are kept meanwhile")
+        return .unreachable(problem, errno)
+    }
+}
