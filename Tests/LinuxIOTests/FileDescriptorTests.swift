@@ -124,6 +124,33 @@ struct FileDescriptorTests {
             #expect(directory.exists("a"))
         }
 
+        @Test func aPlanForAllThreadsReachesTheOthers() async throws {
+            // In a process of its own: it would reach the other tests too.
+            await #expect(processExitsWith: .exitCode(7)) {
+                try FaultPlan.run([.init("fsync", .fail(.noSpace))], scope: .allThreads) {
+                    let thread = try WorkerThread(name: "other")
+                    thread.submit {
+                        do throws(SystemError) {
+                            try Files.fsyncDirectory("/tmp")
+                        } catch where error.errno == .noSpace {
+                            exit(7)
+                        } catch {}
+                    }
+                    thread.stop()
+                }
+            }
+        }
+
+        @Test func aPlanCanEndTheProcess() async throws {
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                try FaultPlan.run([.init("fsync", at: 2, .die)]) {
+                    try Files.fsyncDirectory("/tmp")
+                    try Files.fsyncDirectory("/tmp")
+                    exit(0)
+                }
+            }
+        }
+
         private func perform(_ call: String, _ file: borrowing FileDescriptor) throws {
             switch call {
             case "write": try file.writeAll([1])
