@@ -132,7 +132,7 @@ struct FileDescriptorTests {
                     thread.submit {
                         do throws(SystemError) {
                             try Files.fsyncDirectory("/tmp")
-                        } catch where error.errno == .noSpace {
+                        } catch  where error.errno == .noSpace {
                             exit(7)
                         } catch {}
                     }
