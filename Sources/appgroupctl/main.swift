@@ -1,1 +1,6 @@
-print("placeholder")
+// The control tool; everything it does is in AppGroupControl.
+
+import AppGroupControl
+import Glibc
+
+exit(Control.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,88 @@
+import Glibc
+package import LinuxIO
+
+/// Standard output and standard error. Owned by the tool's one thread.
+///
+/// Output is gathered and goes out in large pieces, or line by line where `flush` is called.
+package final class Console {
+    package enum Stream: Sendable {
+        case output, error
+    }
+
+    private static let pieceSize = 64 << 10
+
+    /// Gives the reason when it cannot.
+    private let write: (Stream, [UInt8]) -> SystemError?
+    private var pending: [UInt8] = []
+    package let usesColor: Bool
+    package var isQuiet = false
+
+    package init(usesColor: Bool = false, write: @escaping (Stream, [UInt8]) -> SystemError?) {
+        self.usesColor = usesColor
+        self.write = write
+    }
+
+    /// One line of output.
+    package func print(_ line: String) throws(Failure) {
+        pending += line.utf8
+        pending.append(UInt8(ascii: "\n"))
+        if pending.count >= Self.pieceSize { try flush() }
+    }
+
+    package func flush() throws(Failure) {
+        guard !pending.isEmpty else { return }
+        let bytes = pending
+        pending = []
+        guard let error = write(.output, bytes) else { return }
+        // A reader that has seen enough (`appgroupctl watch … | head -1`) is no error to talk about.
+        if error.errno == .brokenPipe { throw Failure(.outputClosed, "") }
+        throw .refused("the output cannot be written: \(error.errno)")
+    }
+
+    /// What is good to know, beside the output.
+    package func note(_ text: String) {
+        if !isQuiet { complain("appgroupctl: \(text)\n") }
+    }
+
+    package func complain(_ text: String) {
+        // There is nobody left to tell.
+        _ = write(.error, [UInt8](text.utf8))
+    }
+}
+
+extension Console {
+    /// The process's own. To be called before anything is opened.
+    package static func standard(_ environment: Environment) -> Console {
+        occupyStandardDescriptors()
+        let streams = StandardStreams()
+        let usesColor =
+            isatty(1) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        return Console(usesColor: usesColor, write: streams.write)
+    }
+
+    /// Started with a standard descriptor closed, the next file would get its number, and our output would go into it.
+    private static func occupyStandardDescriptors() {
+        while let file = try? Files.open("/dev/null", .readWrite) {
+            guard file.rawValue <= 2 else { return }
+            _ = file.take()
+        }
+    }
+}
+
+/// The descriptors 1 and 2, which stay open for the life of the process.
+private final class StandardStreams {
+    private let output = FileDescriptor(owning: 1)
+    private let error = FileDescriptor(owning: 2)
+
+    func write(_ stream: Console.Stream, _ bytes: [UInt8]) -> SystemError? {
+        do throws(SystemError) {
+            switch stream {
+            case .output: try output.writeAll(bytes)
+            case .error: try error.writeAll(bytes)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// An option of the command line, as the table has it: parsing and help come from this.
+package struct Option: Sendable {
+    /// The first one identifies the option; the others are short forms.
+    package let names: [String]
+    /// What its value is called in the help; nil for a switch.
+    package let valueName: String?
+    package let summary: String
+
+    package init(_ name: String, short: String? = nil, value: String? = nil, _ summary: String) {
+        names = [name] + (short.map { [$0] } ?? [])
+        valueName = value
+        self.summary = summary
+    }
+
+    package var name: String { names.first ?? "" }
+
+    /// `-q, --quiet` or `--socket PATH`.
+    package var synopsis: String {
+        names.reversed().joined(separator: ", ") + (valueName.map { " " + $0 } ?? "")
+    }
+}
+
+extension Option {
+    static let socket = Option("--socket", value: "PATH", "the daemon's socket, instead of the one in $XDG_RUNTIME_DIR")
+    static let json = Option("--json", "print JSON, one value a line")
+    static let timeout = Option("--timeout", value: "SECONDS", "how long an answer may take (30); watch: how long to watch")
+    static let quiet = Option("--quiet", short: "-q", "no notes on standard error, only errors")
+    static let version = Option("--version", "print the version")
+    static let help = Option("--help", short: "-h", "print this; after a verb, its help")
+
+    /// What every verb takes.
+    static let global = [socket, json, timeout, quiet, version, help]
+
+    static let glob = Option("--glob", "take each KEY as a pattern: * any run, ? one character, \\ escapes")
+    static let durable = Option("--durable", "come back when the change is on stable storage")
+    static let unchangedSince = Option(
+        "--if-unchanged-since", value: "REVISION", "refuse if the key changed after this revision")
+    static let tag = Option("--tag", value: "TEXT", "a mark that observers see beside the change")
+    static let create = Option("--create", "make the group even if one of nearly the same name exists")
+    static let initial = Option("--initial", "print the present values first")
+    static let count = Option("--count", value: "N", "end after N changes")
+    static let limit = Option("--limit", value: "N", "at most N commits (100)")
+    static let path = Option("--path", value: "FILE", "the link, instead of $XDG_CONFIG_HOME/GROUP.plist")
+}

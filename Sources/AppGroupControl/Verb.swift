@@ -1,0 +1,75 @@
+/// What the tool can do, as the table has it: parsing, help and the call of the code come from this.
+package struct Verb: Sendable {
+    package struct Argument: Sendable {
+        package enum Count: Sendable {
+            case one, optional, any, atLeastOne
+        }
+
+        package let name: String
+        package let count: Count
+
+        package init(_ name: String, _ count: Count = .one) {
+            self.name = name
+            self.count = count
+        }
+    }
+
+    package let name: String
+    package let arguments: [Argument]
+    /// Whether a value with its type follows the arguments, as `defaults write` has it.
+    package let takesValue: Bool
+    package let summary: String
+    /// Beside the global ones.
+    package let options: [Option]
+    /// Paragraphs for the verb's own help, ready wrapped.
+    package let details: String
+    let body: @Sendable (Session) throws(Failure) -> Void
+
+    init(
+        _ name: String, _ arguments: [Argument] = [], takesValue: Bool = false, summary: String,
+        options: [Option] = [], details: String = "", body: @escaping @Sendable (Session) throws(Failure) -> Void
+    ) {
+        self.name = name
+        self.arguments = arguments
+        self.takesValue = takesValue
+        self.summary = summary
+        self.options = options
+        self.details = details
+        self.body = body
+    }
+
+    /// `write GROUP KEY [TYPE] VALUE…`
+    package var synopsis: String {
+        ([name] + arguments.map(\.synopsis) + (takesValue ? ["[TYPE]", "VALUE…"] : [])).joined(separator: " ")
+    }
+
+    /// How many arguments it takes; nil stands for any number.
+    var argumentCount: (least: Int, most: Int?) {
+        let least = arguments.filter { $0.count == .one || $0.count == .atLeastOne }.count
+        let isOpen = arguments.contains { $0.count == .any || $0.count == .atLeastOne }
+        return (least, isOpen ? nil : arguments.count)
+    }
+}
+
+extension Verb.Argument {
+    var synopsis: String {
+        switch count {
+        case .one: name
+        case .optional: "[\(name)]"
+        case .any: "[\(name)…]"
+        case .atLeastOne: "\(name)…"
+        }
+    }
+}
+
+extension Verb {
+    /// All of them, in the order of the help.
+    package static let all: [Verb] = [
+        .list, .create, .read, .write, .delete, .deleteGroup, .watch, .history, .status, .sync, .link, .unlink, .help,
+    ]
+
+    /// Verbs are case-insensitive, as those of `defaults` are.
+    package static func named(_ name: String) -> Verb? {
+        all.first { $0.name == name.lowercased() }
+    }
+}

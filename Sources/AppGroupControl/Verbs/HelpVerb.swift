@@ -1,0 +1,17 @@
+extension Verb {
+    static let help = Verb(
+        "help", [Argument("VERB", .optional)], summary: "print this, or the help of a verb"
+    ) { (session) throws(Failure) in
+        guard let name = session.arguments.first else { return try printHelp(of: nil, session.console) }
+        guard let verb = Verb.named(name) else {
+            let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name))
+            throw .usage("there is no verb \(quoted(name))" + NearNames.question(near), nil)
+        }
+        try printHelp(of: verb, session.console)
+    }
+
+    static func printHelp(of verb: Verb?, _ console: Console) throws(Failure) {
+        let text = verb.map(HelpScreen.of) ?? HelpScreen.general
+        try console.print(String(text.dropLast()))
+    }
+}

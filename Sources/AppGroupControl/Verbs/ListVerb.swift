@@ -1,0 +1,12 @@
+import Varlink
+
+extension Verb {
+    static let list = Verb(
+        "list", summary: "print the groups, one a line",
+        details: "--json prints one array."
+    ) { (session) throws(Failure) in
+        let names = try session.groupNames()
+        if session.printsJSON { return try session.print(.array(names.map(JSON.string))) }
+        for name in names { try session.console.print(name) }
+    }
+}

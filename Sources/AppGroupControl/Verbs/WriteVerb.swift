@@ -1,0 +1,63 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Varlink
+
+extension Verb {
+    static let write = Verb(
+        "write", [Argument("GROUP"), Argument("KEY")], takesValue: true, summary: "set a value",
+        options: [.durable, .unchangedSince, .tag, .create],
+        details: """
+            As defaults has it, but strict: what is no value of the type is refused. Without TYPE the value keeps the type
+            that the key has, if it is such a value, and is a text otherwise; a note says which. A group that does not
+            exist is made, unless one of nearly the same name exists.
+
+              appgroupctl write group.com.example.app theme dark
+              appgroupctl write group.com.example.app size -int 12
+              appgroupctl write group.com.example.app window -dict width -int 640 title -string -untitled-
+            """,
+        body: WriteVerb.run)
+}
+
+enum WriteVerb {
+    @Sendable static func run(_ session: Session) throws(Failure) {
+        let group = try session.group()
+        let key = Key(session.arguments[1])
+        let written = try WrittenValue(session.invocation.valueTokens)
+        let request = WriteRequest(
+            group: group, edits: try edits(written, key, group, session),
+            unchangedSince: try session.invocation.number(.unchangedSince),
+            isDurable: session.invocation.has(.durable), tag: session.invocation.value(.tag))
+        if try session.callIfPresent(.write(request)) != nil { return }
+        try create(group, session)
+        _ = try session.call(.write(request))
+    }
+
+    private static func edits(
+        _ written: WrittenValue, _ key: Key, _ group: GroupIdentifier, _ session: Session
+    ) throws(Failure) -> [Edit] {
+        switch written {
+        case .set(let value): return [.set(key, value)]
+        case .append(let elements): return elements.map { Edit(key: key, operation: .append, value: $0) }
+        case .merge(let entries): return [Edit(key: key, operation: .merge, value: .dictionary(entries))]
+        case .untyped(let word):
+            let reply = try session.callIfPresent(.read(group, keys: [key.pattern]))
+            let present = try reply.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
+            let value = WrittenValue.guess(word, like: present[key])
+            session.console.note("\(TextRendering.key(key)): stored as \(value.kind.rawValue) \(TextRendering.inline(value))")
+            return [.set(key, value)]
+        }
+    }
+
+    /// A mistyped name would make a group that nobody reads: in doubt it has to be said.
+    private static func create(_ group: GroupIdentifier, _ session: Session) throws(Failure) {
+        let near = NearNames.of(group.string, among: try session.groupNames())
+        if !near.isEmpty, !session.invocation.has(.create) {
+            throw .refused(
+                "there is no group \(group)" + NearNames.question(near),
+                advice: "if it is to be a new group, say --create")
+        }
+        _ = try session.createGroup(group)
+        session.console.note("made the group \(group)")
+    }
+}
