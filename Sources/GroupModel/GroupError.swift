@@ -14,3 +14,23 @@ package enum GroupError: Error, Equatable, Sendable {
     case storageFailed(reason: String, errno: Int32)
     case notPermitted(reason: String)
 }
+
+extension GroupError: CustomStringConvertible {
+    /// One line for people.
+    package var description: String {
+        switch self {
+        case .noSuchGroup(let group): "there is no group \(group)"
+        case .invalidGroup(let group, let reason): "\"\(group)\" is no group identifier: \(reason)"
+        case .invalidKey(let key, let reason): "\"\(key)\" cannot be a key: \(reason)"
+        case .invalidValue(let key, let reason): "the value of \(key) is refused: \(reason)"
+        case .wrongType(let key, let expected, let found): "\(key) holds a value of type \(found), not \(expected)"
+        case .conflict(let keys, let revision):
+            "changed meanwhile: \(keys.joined(separator: ", ")); the group is at revision \(revision)"
+        case .forced(let keys): "set by an administrator: \(keys.joined(separator: ", "))"
+        case .readOnly(let group, let reason): "\(group) is read-only: \(reason)"
+        case .tooLarge(let subject, let limit, let size): "too large: \(subject) would be \(size), the limit is \(limit)"
+        case .storageFailed(let reason, _): reason
+        case .notPermitted(let reason): "not permitted: \(reason)"
+        }
+    }
+}

@@ -30,6 +30,13 @@ package enum ProcessFacts {
     /// The kernel's number of the calling thread.
     package static var threadID: Int32 { cshim_gettid() }
 
+    /// How many descriptors this process may have open (the soft limit of RLIMIT_NOFILE).
+    package static func descriptorLimit() -> UInt64 {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return UInt64(limit.rlim_cur)
+    }
+
     /// A variable of the environment. To be read before other threads start: setenv elsewhere is not our doing, but
     /// libc has no lock for it.
     package static func environment(_ name: String) -> String? {

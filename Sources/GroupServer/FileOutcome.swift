@@ -1,0 +1,26 @@
+import GroupFiles
+import LinuxIO
+
+/// What a job on a worker thread comes back with.
+enum FileOutcome: Sendable {
+    case recovered(Result<PlistLeftover?, PlistWriteProblem>)
+    case read(PlistReading, directories: [String], isWritable: Bool)
+    case prepared(PlistPreparation)
+    case committed(PlistCommit)
+    /// The journal could not be made durable first, so the plist was left alone.
+    case commitAbandoned(SystemError)
+    /// Nil: it is gone. Otherwise it had changed since it was read.
+    case discarded(Result<PlistLeftover?, SystemError>)
+    case compacted(Result<JournalRewrite, JournalUseFailure>)
+    case synced(Journal.SyncHandle, Result<Void, SystemError>)
+}
+
+extension FileOutcome {
+    /// One look at a plist, and at where it is.
+    static func look(at file: PlistFile) -> FileOutcome {
+        let reading = file.read()
+        // What we own but may not write to is somebody's decision: a read-only mount, a managed configuration.
+        let isWritable = reading.content.map { Files.isWritable(Files.parent(of: $0.targetPath)) } ?? true
+        return .read(reading, directories: file.resolve().directories, isWritable: isWritable)
+    }
+}

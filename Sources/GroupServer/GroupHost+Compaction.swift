@@ -1,0 +1,135 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import LinuxIO
+import PropertyList
+
+/// A rewrite of the journal that is under way.
+struct CompactionTracking {
+    /// What was appended to the old journal since it began.
+    var tail: [[UInt8]] = []
+    /// The newest revision that the rewrite leaves in its snapshot.
+    var horizon: Int64
+}
+
+extension GroupHost {
+    /// How much history is kept at most, in bytes, however few commits that are.
+    static let historySize = 16 << 20
+    /// Below this size a journal is not worth rewriting, in bytes.
+    private static let smallJournal: UInt64 = 4 << 20
+
+    /// Starts a rewrite when the journal holds twice the history that is to be kept, or twice the bytes.
+    func compactIfNeeded() {
+        let configuration = server.configuration
+        let isLong = index.entries.count > 2 * configuration.historyCommits
+        let isLarge = journal.size > max(Self.smallJournal, UInt64(2 * (Self.historySize + 2 * state.size)))
+        if isLong || isLarge { startCompaction() }
+    }
+
+    func startCompaction() {
+        guard compaction == nil, !isClosed else { return }
+        flush()
+        let configuration = server.configuration
+        let oldest = Timestamp(microseconds: server.now.microseconds - configuration.historyAge)
+        let kept = index.kept(count: configuration.historyCommits, size: Self.historySize, since: oldest)
+        let horizon = state.revision - Int64(kept)
+        compaction = CompactionTracking(horizon: horizon)
+        let (path, group, size) = (journal.path, identifier, journal.size)
+        server.runFileJob(on: self) {
+            .compacted(Compaction.rewrite(path, upTo: size, of: group, horizon: horizon))
+        }
+    }
+
+    func compactionEnded(_ outcome: Result<JournalRewrite, JournalUseFailure>) {
+        guard let tracking = compaction else { return }
+        do throws(JournalUseFailure) {
+            let rewrite = try outcome.get()
+            // What is applied and not journaled yet belongs to the tail.
+            flush()
+            let tail = compaction?.tail ?? []
+            compaction = nil
+            let adopted: Journal.Adopted
+            do throws(SystemError) {
+                adopted = try journal.adopt(rewrite, tail: tail)
+            } catch {
+                throw .system(error)
+            }
+            journal = adopted.journal
+            reindex(adopted.offsets)
+            state.forgetRemovals(upTo: tracking.horizon)
+        } catch {
+            compaction = nil
+            Log.warning("group \(identifier): the journal could not be compacted, and is kept as it is: \(error)")
+        }
+    }
+
+    /// The records of the new file are in the order of the old ones: commits are found by reading what they are.
+    private func reindex(_ offsets: [UInt64]) {
+        var entries: [CommitIndex.Entry] = []
+        for offset in offsets {
+            guard let payload = try? journal.read(at: offset), case .commit(let commit)? = JournalEntry(payload[...])
+            else { continue }
+            entries.append(CommitIndex.Entry(offset: offset, size: payload.count, time: commit.time))
+        }
+        index = CommitIndex(entries, newest: state.revision)
+    }
+}
+
+/// Why the records of a journal could not be used.
+enum JournalUseFailure: Error {
+    case journal(JournalError)
+    case replay(Replay.Failure)
+    case system(SystemError)
+}
+
+/// The slow part of a compaction, on the worker: reads the old journal and writes the new one beside it.
+enum Compaction {
+    static func rewrite(
+        _ path: String, upTo size: UInt64, of group: GroupIdentifier, horizon: Int64
+    ) -> Result<JournalRewrite, JournalUseFailure> {
+        do throws(JournalUseFailure) {
+            let payloads = try payloads(path, upTo: size, of: group, horizon: horizon)
+            do throws(SystemError) {
+                return .success(try JournalRewrite.write(for: path, payloads: payloads))
+            } catch {
+                throw .system(error)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Header, snapshot at the horizon, what was known of the plist there, and all records after it as they are.
+    private static func payloads(
+        _ path: String, upTo size: UInt64, of group: GroupIdentifier, horizon: Int64
+    ) throws(JournalUseFailure) -> [[UInt8]] {
+        let records: [Journal.StoredRecord]
+        do throws(JournalError) {
+            // What was appended since is in the tail already.
+            records = try Journal.soundRecords(path).filter { $0.offset < size }
+        } catch {
+            throw .journal(error)
+        }
+        guard let header = records.first else { throw .replay(.nonsense("it has no header")) }
+        do throws(Replay.Failure) {
+            var replay = try Replay(group, header: header.payload)
+            var rest = records.dropFirst()
+            while replay.state.revision < horizon, let record = rest.popFirst() {
+                try replay.add(record.payload, at: record.offset)
+            }
+            // The snapshot itself may stand at the horizon already.
+            if let first = rest.first, case .snapshot? = JournalEntry(first.payload) {
+                try replay.add(first.payload, at: first.offset)
+                rest = rest.dropFirst()
+            }
+            let entries = [
+                JournalEntry.snapshot(revision: replay.state.revision, values: replay.state.values),
+                .plist(digest: replay.knownDigest, differences: replay.base.possibleDifferences),
+            ]
+            let projection = replay.projectedDigest.map { [JournalEntry.projection(digest: $0).encoded] } ?? []
+            return [Array(header.payload)] + entries.map(\.encoded) + projection + rest.map { Array($0.payload) }
+        } catch {
+            throw .replay(error)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import LinuxIO
+
+/// Those who wait for stable storage.
+struct SyncTracking {
+    /// Wait for the sync that will be started next.
+    var waiters: [GroupHost.Waiter] = []
+    var callbacks: [(GroupError?) -> Void] = []
+    /// Wait for the one under way.
+    var underWay: [GroupHost.Waiter] = []
+    var callbacksUnderWay: [(GroupError?) -> Void] = []
+    var isUnderWay = false
+}
+
+extension GroupHost {
+    /// A call that is answered when everything journaled before it is on stable storage.
+    struct Waiter {
+        var target: Connection.ReplyTarget
+        var success: [UInt8]
+    }
+
+    func awaitSync(_ waiter: Waiter) {
+        sync.waiters.append(waiter)
+        server.markForSync(self)
+    }
+
+    /// Starts a sync on the worker, unless one is under way: then the next one covers all that came meanwhile.
+    func startSync() {
+        guard !sync.isUnderWay else { return }
+        sync.isUnderWay = true
+        (sync.underWay, sync.waiters) = (sync.waiters, [])
+        (sync.callbacksUnderWay, sync.callbacks) = (sync.callbacks, [])
+        let handle = journal.syncHandle
+        server.runSync(on: self) { .synced(handle, handle.sync()) }
+    }
+
+    func syncEnded(_ handle: Journal.SyncHandle, _ result: Result<Void, SystemError>) {
+        journal.finish(handle, result)
+        let (waiters, callbacks) = (sync.underWay, sync.callbacksUnderWay)
+        sync.underWay = []
+        sync.callbacksUnderWay = []
+        sync.isUnderWay = false
+        let failure = journal.syncFailure
+        if let failure {
+            Log.error("group \(identifier): the journal did not reach stable storage: \(failure)")
+            // A new file is a new start: the kernel has forgotten which pages it lost.
+            startCompaction()
+        }
+        let refusal = failure.map(Self.syncRefusal)
+        for waiter in waiters { server.answer(waiter.target, with: refusal?.replyBytes ?? waiter.success) }
+        for callback in callbacks { callback(refusal) }
+        if !sync.waiters.isEmpty || !sync.callbacks.isEmpty { server.markForSync(self) }
+    }
+
+    static func syncRefusal(_ error: SystemError) -> GroupError {
+        .storageFailed(
+            reason: "written, but perhaps not on stable storage: \(error)", errno: error.errno.rawValue)
+    }
+}

@@ -1,0 +1,114 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Varlink
+
+/// What the records of a group's journal say. The journal itself carries them as opaque texts.
+///
+/// `header` comes first and once; `snapshot` directly after it, where there is one. A commit is the interface's type
+/// `Commit`, so that the same bytes serve the journal and every observer.
+enum JournalEntry {
+    case header(group: String, epoch: Epoch)
+    case snapshot(revision: Int64, values: [Key: Value])
+    case commit(Commit)
+    /// The plist is about to become this text; it may have happened or not.
+    case projection(digest: Digest)
+    /// The plist holds the group's state at this place of the journal, but for the differences. No digest: no file.
+    case plist(digest: Digest?, differences: [Key: Value?])
+
+    static let format: Int64 = 1
+}
+
+// MARK: - Writing
+
+extension JournalEntry {
+    var encoded: [UInt8] {
+        if case .commit(let commit) = self { return commit.encoded }
+        var writer = JSONWriter(capacity: 128)
+        writer.beginObject()
+        switch self {
+        case .header(let group, let epoch):
+            writer.member("appgroupd", integer: Self.format)
+            writer.member("group", string: group)
+            writer.member("epoch", string: epoch.description)
+        case .snapshot(let revision, let values):
+            writer.member("snapshot", integer: revision)
+            writer.member("values")
+            writer.write(values)
+        case .projection(let digest):
+            writer.member("projection", string: digest.description)
+        case .plist(let digest, let differences):
+            writer.member("plist", string: digest?.description ?? "")
+            if !differences.isEmpty { writer.write(differences: differences) }
+        case .commit: break
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Null stands for a key that the file does not have.
+    fileprivate mutating func write(differences: [Key: Value?]) {
+        member("differences")
+        beginObject()
+        for key in differences.keys.sorted() {
+            member(key.string)
+            if let value = differences[key] ?? nil { write(value) } else { null() }
+        }
+        endObject()
+    }
+}
+
+// MARK: - Reading
+
+extension JournalEntry {
+    /// Nil for a text that is none of these, which only damage or a later version can have written.
+    init?(_ payload: ArraySlice<UInt8>) {
+        guard let json = try? JSON(parsing: payload), let object = json.objectValue else { return nil }
+        switch object.first?.name {
+        case "group":
+            guard let commit = Commit(wire: json) else { return nil }
+            self = .commit(commit)
+        case "appgroupd": self.init(header: object)
+        case "snapshot": self.init(snapshot: object)
+        case "projection":
+            guard let digest = object["projection"]?.stringValue.flatMap(Digest.init) else { return nil }
+            self = .projection(digest: digest)
+        case "plist": self.init(plist: object)
+        default: return nil
+        }
+    }
+
+    private init?(header object: JSONObject) {
+        guard object["appgroupd"]?.integerValue == Self.format, let group = object["group"]?.stringValue,
+            let epoch = object["epoch"]?.stringValue.flatMap({ Epoch($0) })
+        else { return nil }
+        self = .header(group: group, epoch: epoch)
+    }
+
+    private init?(snapshot object: JSONObject) {
+        guard let revision = object["snapshot"]?.integerValue, revision >= 0,
+            let values = object["values"].flatMap({ try? [Key: Value](wire: $0) })
+        else { return nil }
+        self = .snapshot(revision: revision, values: values)
+    }
+
+    private init?(plist object: JSONObject) {
+        guard let text = object["plist"]?.stringValue else { return nil }
+        let digest = Digest(text)
+        guard digest != nil || text.isEmpty else { return nil }
+        var differences: [Key: Value?] = [:]
+        for (name, json) in object["differences"]?.objectValue ?? [:] {
+            guard !json.isNull else {
+                differences.updateValue(nil, forKey: Key(name))
+                continue
+            }
+            guard let value = try? Value(wire: json) else { return nil }
+            differences.updateValue(value, forKey: Key(name))
+        }
+        self = .plist(digest: digest, differences: differences)
+    }
+}

@@ -1,0 +1,104 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import LinuxIO
+
+/// A group's journal, opened and replayed: what a `GroupHost` begins with.
+struct OpenedGroup {
+    var journal: Journal
+    var replay: Replay
+    /// What people should know, if something was wrong.
+    var notice: String?
+
+    enum Failure: Error {
+        /// The journal can be neither read nor replaced; the group cannot be served.
+        case journal(JournalError)
+        case system(SystemError)
+    }
+
+    /// Opens the journal, or begins a new one: where there is none, or where it is damaged beyond its tail. A damaged one
+    /// is set aside, never deleted.
+    init(_ group: GroupIdentifier, path: String, timeText: String) throws(Failure) {
+        switch Self.open(path, of: group) {
+        case .success(let opened): self = opened
+        case .failure(.journal(.absent)): try self.init(creating: path, of: group)
+        case .failure(.journal(.damaged(let offset, let reason))):
+            try self.init(replacing: path, of: group, because: "byte \(offset): \(reason)", timeText: timeText)
+        case .failure(.journal(let error)): throw .journal(error)
+        case .failure(.replay(.nonsense(let reason))):
+            try self.init(replacing: path, of: group, because: reason, timeText: timeText)
+        case .failure(.system(let error)): throw .system(error)
+        }
+    }
+
+    private static func open(_ path: String, of group: GroupIdentifier) -> Result<OpenedGroup, JournalUseFailure> {
+        do throws(JournalError) {
+            let opened = try Journal.open(path)
+            do throws(Replay.Failure) {
+                return .success(try OpenedGroup(replaying: opened, of: group))
+            } catch {
+                return .failure(.replay(error))
+            }
+        } catch {
+            return .failure(.journal(error))
+        }
+    }
+
+    private init(replaying opened: Journal.Opened, of group: GroupIdentifier) throws(Replay.Failure) {
+        guard let first = opened.records.first else { throw .nonsense("it has no header") }
+        var replay = try Replay(group, header: first.payload)
+        for record in opened.records.dropFirst() {
+            try replay.add(record.payload, at: record.offset)
+        }
+        journal = opened.journal
+        self.replay = replay
+        if opened.repairedBytes > 0 {
+            notice = "an interrupted write of \(opened.repairedBytes) bytes was cut off the journal of \(group)"
+        }
+    }
+
+    private init(creating path: String, of group: GroupIdentifier) throws(Failure) {
+        do throws(SystemError) {
+            let epoch = try Epoch.random()
+            let header = JournalEntry.header(group: group.string, epoch: epoch).encoded
+            journal = try Journal.create(path, payloads: [header]).journal
+            replay = try Replay.beginning(group, header: header)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private init(
+        replacing path: String, of group: GroupIdentifier, because reason: String, timeText: String
+    ) throws(Failure) {
+        let aside: String
+        do throws(SystemError) {
+            aside = try Journal.setAside(path, time: timeText)
+        } catch {
+            throw .system(error)
+        }
+        try self.init(creating: path, of: group)
+        notice = """
+            the journal of \(group) is damaged (\(reason)); it was set aside as \(aside), \
+            and the group begins anew with what its property list holds
+            """
+    }
+}
+
+extension Replay {
+    fileprivate static func beginning(_ group: GroupIdentifier, header: [UInt8]) throws(SystemError) -> Replay {
+        do throws(Failure) {
+            return try Replay(group, header: header[...])
+        } catch {
+            throw SystemError(errno: .invalidArgument, call: "journal header")
+        }
+    }
+}
+
+extension Epoch {
+    static func random() throws(SystemError) -> Epoch {
+        let bytes = try ProcessFacts.randomBytes(16)
+        let halves = [bytes[..<8], bytes[8...]].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        return Epoch(high: halves[0], low: halves[1])
+    }
+}

@@ -1,0 +1,63 @@
+/// Where everything is. Decided by the daemon alone, from its options and the XDG base directories; relative values of
+/// XDG variables are ignored, as their specification demands.
+package struct Paths: Equatable, Sendable {
+    /// The directory of the groups' containers.
+    package var root: String
+    /// The directory of the journals.
+    package var state: String
+    /// The socket; nil when no runtime directory is known and none was given.
+    package var socket: String?
+    /// Where a configuration file is looked for, the first found counts.
+    package var configurationFiles: [String]
+
+    package struct Overrides: Equatable, Sendable {
+        package var root: String?
+        package var state: String?
+        package var socket: String?
+
+        package init(root: String? = nil, state: String? = nil, socket: String? = nil) {
+            self.root = root
+            self.state = state
+            self.socket = socket
+        }
+    }
+
+    package enum Problem: Error, Equatable, Sendable {
+        case noHome
+        case notAbsolute(option: String, path: String)
+    }
+
+    package init(_ overrides: Overrides, environment: (String) -> String?, home: String?) throws(Problem) {
+        func absolute(_ name: String) -> String? {
+            environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        let home = absolute("HOME") ?? home
+        func directory(_ variable: String, _ fallback: String) throws(Problem) -> String {
+            if let path = absolute(variable) { return path }
+            guard let home else { throw .noHome }
+            return "\(home)/\(fallback)"
+        }
+        if let path = overrides.root { root = path } else { root = try directory("XDG_DATA_HOME", ".local/share") + "/appgroups" }
+        if let path = overrides.state { state = path } else { state = try directory("XDG_STATE_HOME", ".local/state") + "/appgroupd" }
+        socket = overrides.socket ?? absolute("XDG_RUNTIME_DIR").map { "\($0)/appgroupd/io.appgroupd.Settings" }
+        for (option, path) in [("--root", root), ("--state", state), ("--socket", socket ?? "/")]
+        where !path.hasPrefix("/") {
+            throw .notAbsolute(option: option, path: path)
+        }
+        let user = try? directory("XDG_CONFIG_HOME", ".config")
+        configurationFiles = ([user, "/etc", "/run", "/usr/lib"]).compactMap { $0.map { "\($0)/appgroupd/appgroupd.conf" } }
+    }
+
+    package func journal(of group: String) -> String { "\(state)/\(group).journal" }
+    var cookieDirectory: String { "\(state)/cookies" }
+    package var trash: String { "\(root)/.trash" }
+}
+
+extension Paths.Problem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noHome: "neither HOME nor the user database names a home directory; give --root and --state"
+        case .notAbsolute(let option, let path): "\(option) takes an absolute path, not \"\(path)\""
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Glibc
+import GroupFiles
+import LinuxIO
+
+/// The program `appgroupd`: from the command line to the exit status.
+package enum Program {
+    /// Exit statuses, as in sysexits.h.
+    private enum Status {
+        static let failure: Int32 = 1
+        static let usage: Int32 = 64
+        static let temporaryFailure: Int32 = 75
+        static let configuration: Int32 = 78
+    }
+
+    private struct Exit: Error {
+        var status: Int32
+        var text: String
+    }
+
+    /// Runs the daemon in this thread, which must be the process's first and only one.
+    ///
+    /// - Parameter arguments: the program's name first.
+    /// - Returns: the exit status.
+    package static func run(_ arguments: [String]) -> Int32 {
+        // Before there is any other thread: one that does not block them would take them.
+        EventLoop.blockSignals()
+        let passed = ServiceManager.takePassedDescriptors()
+        do throws(Exit) {
+            return try run(options(arguments), passed)
+        } catch {
+            Log.error(error.text)
+            ServiceManager.notifyStatus(error.text)
+            return error.status
+        }
+    }
+
+    private static func options(_ arguments: [String]) throws(Exit) -> CommandLineOptions {
+        do throws(CommandLineOptions.UsageError) {
+            return try CommandLineOptions(Array(arguments.dropFirst()))
+        } catch {
+            throw Exit(status: Status.usage, text: error.text)
+        }
+    }
+
+    private static func run(
+        _ options: CommandLineOptions, _ passed: [ServiceManager.PassedDescriptor]
+    ) throws(Exit) -> Int32 {
+        switch options.action {
+        case .help:
+            print(CommandLineOptions.help, terminator: "")
+            return 0
+        case .version:
+            print("appgroupd \(Version.string)")
+            return 0
+        case .checkConfiguration: return try checkConfiguration(options)
+        case .run: return try serve(options, passed)
+        }
+    }
+
+    private static func paths(_ options: CommandLineOptions) throws(Exit) -> Paths {
+        do throws(Paths.Problem) {
+            return try Paths(
+                options.paths, environment: ProcessFacts.environment, home: ProcessFacts.homeDirectory())
+        } catch {
+            throw Exit(status: Status.configuration, text: error.description)
+        }
+    }
+
+    private static func configuration(
+        _ options: CommandLineOptions, _ paths: Paths
+    ) throws(Exit) -> ConfigurationReader {
+        do throws(SystemError) {
+            return try ConfigurationReader.load(options.configuration, paths: paths)
+        } catch {
+            throw Exit(status: Status.configuration, text: "the configuration cannot be read: \(error)")
+        }
+    }
+
+    private static func checkConfiguration(_ options: CommandLineOptions) throws(Exit) -> Int32 {
+        let reader = try configuration(options, paths(options))
+        for warning in reader.warnings { print(warning) }
+        return reader.warnings.isEmpty ? 0 : Status.configuration
+    }
+
+    private static func serve(
+        _ options: CommandLineOptions, _ passed: [ServiceManager.PassedDescriptor]
+    ) throws(Exit) -> Int32 {
+        let paths = try paths(options)
+        let reader = try configuration(options, paths)
+        for warning in reader.warnings { Log.warning(warning) }
+        let store = try StoreLock(paths)
+        let listener = try listener(passed, paths)
+        do throws(SystemError) {
+            let loop = try EventLoop()
+            let daemon = Daemon(loop: loop)
+            let started = daemon.assumeIsolated { daemon in
+                daemon.start(
+                    listener, paths: paths, configuration: reader.configuration,
+                    configurationFile: options.configuration)
+            }
+            try started.get()
+            let status = try loop.run()
+            daemon.assumeIsolated { $0.finish() }
+            withExtendedLifetime(store) {}
+            return status
+        } catch {
+            ServiceManager.notifyFailure(error.errno, status: "\(error)")
+            throw Exit(status: Status.failure, text: "\(error)")
+        }
+    }
+
+    /// The socket that systemd passed, or one of our own.
+    private static func listener(
+        _ passed: [ServiceManager.PassedDescriptor], _ paths: Paths
+    ) throws(Exit) -> ListeningSocket {
+        let descriptor = passed.first { $0.name == "varlink" } ?? passed.first
+        guard descriptor != nil || paths.socket != nil else {
+            throw Exit(
+                status: Status.configuration,
+                text: "XDG_RUNTIME_DIR is not set, so there is no place for the socket; give --socket PATH")
+        }
+        do throws(ListeningSocket.Failure) {
+            if let descriptor { return try .adopt(FileDescriptor(owning: descriptor.rawValue)) }
+            return try .bind(paths.socket ?? "")
+        } catch .inUse(let holder, let path) {
+            throw Exit(status: Status.temporaryFailure, text: "\(path) is in use by \(holder)")
+        } catch {
+            throw Exit(status: Status.failure, text: error.description)
+        }
+    }
+
+    /// One daemon a store: locks on the state directory and on the root, held for life, whatever socket is used.
+    private final class StoreLock {
+        private let state: LockFile
+        private let root: LockFile?
+
+        init(_ paths: Paths) throws(Exit) {
+            do throws(SystemError) {
+                try Files.makeDirectories(paths.state)
+            } catch {
+                throw Exit(status: Status.failure, text: "the state directory cannot be made: \(error)")
+            }
+            state = try Self.lock("\(paths.state)/lock")
+            guard try Self.prepareRoot(paths) else {
+                Log.warning("\(paths.root) is not there; its groups are kept, and served from their journals")
+                root = nil
+                return
+            }
+            root = try Self.lock("\(paths.root)/.lock")
+        }
+
+        /// A root that is gone while there are journals was not mounted, or moved: it is not made anew.
+        private static func prepareRoot(_ paths: Paths) throws(Exit) -> Bool {
+            let exists = (try? Files.status(paths.root)) != nil
+            let hasJournals = ((try? Files.list(paths.state)) ?? []).contains { $0.hasSuffix(".journal") }
+            if !exists, hasJournals { return false }
+            do throws(Container.Failure) {
+                try Container(root: paths.root).createRoot()
+                return true
+            } catch {
+                throw Exit(status: Status.failure, text: "the root directory cannot be used: \(error)")
+            }
+        }
+
+        private static func lock(_ path: String) throws(Exit) -> LockFile {
+            do throws(LockFile.Failure) {
+                return try LockFile(path)
+            } catch {
+                switch error {
+                case .held(let holder, let path):
+                    throw Exit(
+                        status: Status.temporaryFailure,
+                        text: "another appgroupd (process \(holder)) has this store: \(path) is locked")
+                case .system(let error): throw Exit(status: Status.failure, text: "\(error)")
+                }
+            }
+        }
+    }
+}

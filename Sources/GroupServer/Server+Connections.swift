@@ -1,0 +1,109 @@
+import GroupModel
+import LinuxIO
+import Varlink
+
+extension Server {
+    /// Takes the clients that wait at the socket.
+    func acceptClients(from listener: ListeningSocket) {
+        while !isStopping {
+            do throws(SystemError) {
+                guard let socket = try listener.accept() else { return }
+                accept(socket)
+            } catch where error.errno.isShortageOfDescriptors {
+                // The client stays in the queue and would wake us at once, for ever: look again after a while.
+                Log.warning("no descriptor left for another client: \(error)")
+                sources.pauseListening()
+                return
+            } catch {
+                Log.warning("a client could not be accepted: \(error)")
+                return
+            }
+        }
+    }
+
+    private func accept(_ socket: consuming UnixSocket) {
+        guard let credentials = try? socket.peerCredentials(), credentials.uid == ProcessFacts.effectiveUserID else {
+            Log.warning("a client of another user was refused")
+            return
+        }
+        guard connections.count < connectionLimit else {
+            Log.warning("a client was refused: there are \(connections.count) already (MaxConnections=)")
+            return
+        }
+        let id = nextConnection
+        nextConnection += 1
+        let connection = Connection(
+            id: id, socket: socket, credentials: credentials, messageLimit: configuration.messageSize)
+        guard (try? poller.add(connection.socket.raw, token: id, .readable)) != nil else { return }
+        connections[id] = connection
+        statusChanged()
+    }
+
+    var connectionLimit: Int {
+        configuration.connections ?? max(Int(ProcessFacts.descriptorLimit()) * 3 / 4, 16)
+    }
+
+    /// What the poller saw.
+    func serveReadyConnections() {
+        guard let events = try? poller.wait() else { return }
+        for event in events {
+            // A token is never used twice: an event for a connection that this turn closed finds nobody.
+            guard let connection = connections[event.token] else { continue }
+            handle(event.events, of: connection)
+        }
+    }
+
+    private func handle(_ events: PollEvents, of connection: Connection) {
+        if events.contains(.writable) { markDirty(connection) }
+        if events.contains(.readable), connection.wantsInput {
+            guard connection.receive(into: &receiveBuffer) else { return close(connection) }
+            markDirty(connection)
+            serve(connection)
+        } else if events.contains(.hangUp) || events.contains(.error) {
+            // Closed on both sides: nobody is there to read what is left.
+            return close(connection)
+        }
+        settle(connection)
+    }
+
+    /// After anything was done for a connection: ends it if it is over, else waits for what it needs next.
+    func settle(_ connection: Connection) {
+        guard connections[connection.id] != nil else { return }
+        if connection.isFinished { return close(connection) }
+        let interest = connection.wantedInterest
+        guard interest != connection.interest else { return }
+        connection.interest = interest
+        try? poller.modify(connection.socket.raw, token: connection.id, interest)
+    }
+
+    /// Serves the calls that have come whole, as long as the connection may have more of them.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func serve(_ connection: Connection) -> Bool {
+        var hasServed = false
+        do throws(ProtocolViolation) {
+            while let message = try connection.nextMessage() {
+                hasServed = true
+                dispatch(try Call(parsing: message), from: connection)
+            }
+        } catch {
+            // UAPI.20: what breaks the protocol ends the connection, without a reply.
+            Log.info("client \(connection.credentials.pid): \(error); the connection is closed")
+            close(connection)
+        }
+        return hasServed
+    }
+
+    func close(_ connection: Connection) {
+        guard connections.removeValue(forKey: connection.id) != nil else { return }
+        try? poller.remove(connection.socket.raw)
+        for group in connection.watchedGroups {
+            watchers[group]?.remove(connection.id)
+            if watchers[group]?.isEmpty == true { watchers[group] = nil }
+        }
+        connection.stream = nil
+        connection.socket.shutdown()
+        statusChanged()
+    }
+}

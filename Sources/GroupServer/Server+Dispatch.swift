@@ -1,0 +1,231 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import LinuxIO
+import PropertyList
+import Varlink
+
+extension Server {
+    /// Serves one call. The reply may come later; the calls behind it keep their order.
+    func dispatch(_ call: Call, from connection: Connection) {
+        let serial = call.mode == .oneway ? nil : connection.openSlot()
+        let target = Connection.ReplyTarget(connection: connection.id, serial: serial)
+        switch call.interface {
+        case SettingsInterface.name: settings(call, target, connection)
+        case ServiceInterface.name: answer(target, with: serviceReply(call))
+        default: answer(target, with: ServiceError.interfaceNotFound(call.interface).replyBytes)
+        }
+    }
+
+    private func settings(_ call: Call, _ target: Connection.ReplyTarget, _ connection: Connection) {
+        guard let method = SettingsMethod(rawValue: call.member) else {
+            return answer(target, with: ServiceError.methodNotFound(call.method).replyBytes)
+        }
+        do throws(RequestProblem) {
+            let request = try Request(method, call.parameters)
+            do throws(GroupError) {
+                try serve(request, target, connection, mode: call.mode)
+            } catch {
+                answer(target, with: error.replyBytes)
+            }
+        } catch {
+            switch error {
+            case .settings(let error): answer(target, with: error.replyBytes)
+            case .service(let error): answer(target, with: error.replyBytes)
+            }
+        }
+    }
+
+    private func serviceReply(_ call: Call) -> [UInt8] {
+        switch call.method {
+        case ServiceInterface.getInfo:
+            if let unknown = call.parameters.first?.name { return ServiceError.invalidParameter(unknown).replyBytes }
+            return ServiceInterface.Info(
+                vendor: "appgroupd", product: "appgroupd", version: Version.string,
+                url: "https://github.com/appgroupd/appgroupd",
+                interfaces: [ServiceInterface.name, SettingsInterface.name]
+            ).replyBytes
+        case ServiceInterface.getInterfaceDescription: return descriptionReply(call.parameters)
+        default: return ServiceError.methodNotFound(call.method).replyBytes
+        }
+    }
+
+    private func descriptionReply(_ parameters: JSONObject) -> [UInt8] {
+        if let unknown = parameters.first(where: { $0.name != "interface" })?.name {
+            return ServiceError.invalidParameter(unknown).replyBytes
+        }
+        switch parameters["interface"]?.stringValue {
+        case SettingsInterface.name: return ServiceInterface.descriptionReply(SettingsInterface.description)
+        case ServiceInterface.name: return ServiceInterface.descriptionReply(ServiceInterface.text)
+        case let other?: return ServiceError.interfaceNotFound(other).replyBytes
+        case nil: return ServiceError.invalidParameter("interface").replyBytes
+        }
+    }
+}
+
+// MARK: - The methods
+
+extension Server {
+    private func serve(
+        _ request: Request, _ target: Connection.ReplyTarget, _ connection: Connection, mode: Call.Mode
+    ) throws(GroupError) {
+        switch request {
+        case .listGroups: listGroups(target)
+        case .createGroup(let group): try createGroup(group, target)
+        case .deleteGroup(let group): try deleteGroup(group, target)
+        case .read(let group, let keys): try read(group, keys, target)
+        case .write(let request): try write(request, target, connection)
+        case .reset(let group, let tag): try reset(group, tag, target, connection)
+        case .synchronize(let group): try synchronize(group, target, connection)
+        case .watch(let watches): try watch(watches, target, connection, mode: mode)
+        case .history(let request): try history(request, target)
+        case .status: answer(target, with: statusReply())
+        }
+    }
+
+    /// The group, if it is there and can be served.
+    func host(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
+        if let host = hosts[group] { return host }
+        if let problem = failedGroups[group] { throw .storageFailed(reason: problem.text, errno: 0) }
+        throw .noSuchGroup(group.string)
+    }
+
+    /// The group with all its commits in the journal: what is told of it stays true.
+    private func settledHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
+        let host = try host(of: group)
+        host.flush()
+        if host.isUnknown, let obstacle = host.plist.obstacle,
+            let error = host.refusal(for: obstacle, whileWriting: false)
+        {
+            throw error
+        }
+        return host
+    }
+
+    private func listGroups(_ target: Connection.ReplyTarget) {
+        let names = Set(hosts.keys).union(failedGroups.keys).sorted().map(\.string)
+        answer(target, with: Reply.bytes { $0.member("groups", strings: names) })
+    }
+
+    private func read(
+        _ group: GroupIdentifier, _ keys: [String]?, _ target: Connection.ReplyTarget
+    ) throws(GroupError) {
+        let host = try settledHost(of: group)
+        let values = host.state.values(matching: KeyFilter(keys))
+        let reply = Reply.bytes {
+            $0.member("position")
+            $0.write(host.position)
+            $0.member("values")
+            $0.write(values)
+        }
+        guard reply.count <= SettingsInterface.messageLimit else {
+            throw .tooLarge(
+                subject: "the reply; read the group in parts, by keys", limit: Int64(SettingsInterface.messageLimit),
+                size: Int64(reply.count))
+        }
+        answer(target, with: reply)
+    }
+
+    private func write(
+        _ request: WriteRequest, _ target: Connection.ReplyTarget, _ connection: Connection
+    ) throws(GroupError) {
+        let host = try writableHost(of: request.group)
+        let changes = try host.state.changes(
+            for: request.edits, unchangedSince: request.unchangedSince, limits: configuration.limits)
+        guard !changes.isEmpty else {
+            // Nothing to journal, but what this turn has applied before must be true before it is told.
+            if let error = host.flush() {
+                throw .storageFailed(reason: "the journal cannot be written: \(error)", errno: error.errno.rawValue)
+            }
+            return answer(target, with: Self.writeReply(host.position, []), on: host, durable: request.isDurable)
+        }
+        var position = host.position
+        position.revision += 1
+        let reply = GroupHost.PendingReply(
+            target: target, success: Self.writeReply(position, changes),
+            isDurable: request.isDurable || configuration.durability == .power)
+        host.commit(changes, origin: connection.origin(tag: request.tag), reply: reply)
+    }
+
+    private func reset(
+        _ group: GroupIdentifier, _ tag: String?, _ target: Connection.ReplyTarget, _ connection: Connection
+    ) throws(GroupError) {
+        let host = try writableHost(of: group)
+        host.flush()
+        let changes = host.state.changesForReset()
+        var position = host.position
+        position.revision += changes.isEmpty ? 0 : 1
+        let success = Reply.bytes {
+            $0.member("position")
+            $0.write(position)
+        }
+        if changes.isEmpty { return answer(target, with: success) }
+        let reply = GroupHost.PendingReply(
+            target: target, success: success, isDurable: configuration.durability == .power)
+        host.commit(changes, origin: connection.origin(tag: tag), reply: reply)
+    }
+
+    private func writableHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
+        let host = try host(of: group)
+        guard let obstacle = host.plist.obstacle else { return host }
+        if case .readOnly(let problem) = obstacle { throw .readOnly(group: group.string, reason: problem.text) }
+        if host.isUnknown, let error = host.refusal(for: obstacle, whileWriting: true) { throw error }
+        return host
+    }
+
+    /// A reply about something that the journal has already.
+    private func answer(
+        _ target: Connection.ReplyTarget, with reply: [UInt8], on host: GroupHost, durable: Bool
+    ) {
+        if durable, host.journal.hasUnsyncedBytes {
+            host.awaitSync(GroupHost.Waiter(target: target, success: reply))
+        } else {
+            answer(target, with: reply)
+        }
+    }
+
+    private static func writeReply(_ position: Position, _ changes: [Change]) -> [UInt8] {
+        Reply.bytes {
+            $0.member("position")
+            $0.write(position)
+            $0.member("changed")
+            $0.beginArray()
+            for change in changes { $0.string(change.key.string) }
+            $0.endArray()
+        }
+    }
+
+    private func history(_ request: HistoryRequest, _ target: Connection.ReplyTarget) throws(GroupError) {
+        let host = try settledHost(of: request.group)
+        let filter = KeyFilter(request.keys)
+        var revision = min(host.index.newest, (request.before ?? .max) - (request.before == .min ? 0 : 1))
+        var rest = request.limit ?? 100
+        let reply = Reply.bytes(capacity: 4096) {
+            $0.member("commits")
+            $0.beginArray()
+            // Short of the message limit by a commit's largest size: what is left can be asked for with `before`.
+            while rest > 0, revision >= host.index.oldest, revision > 0, $0.bytes.count < 4 << 20 {
+                if let recorded = host.recorded(revision), $0.write(recorded, only: filter) { rest -= 1 }
+                revision -= 1
+            }
+            $0.endArray()
+        }
+        answer(target, with: reply)
+    }
+}
+
+extension JSONWriter {
+    /// - Returns: whether the commit touches a wanted key, so that it was written.
+    fileprivate mutating func write(_ recorded: RecordedCommit, only filter: KeyFilter) -> Bool {
+        var commit = recorded.commit
+        commit.changes.removeAll { !filter.includes($0.key) }
+        guard !commit.changes.isEmpty else { return false }
+        if commit.changes.count == recorded.commit.changes.count {
+            raw(recorded.encoded)
+        } else {
+            write(commit)
+        }
+        return true
+    }
+}

@@ -1,0 +1,182 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import GroupWatch
+import LinuxIO
+import Varlink
+
+extension Server {
+    /// Makes or finds a group. Its journal and its plist are read before the reply.
+    func createGroup(_ group: GroupIdentifier, _ target: Connection.ReplyTarget) throws(GroupError) {
+        let isKnown = hosts[group] != nil
+        guard isKnown || hosts.count < configuration.groups else {
+            throw .tooLarge(
+                subject: "groups (MaxGroups=)", limit: Int64(configuration.groups), size: Int64(hosts.count + 1))
+        }
+        do throws(Container.Failure) {
+            try container.create(group)
+        } catch .notOurs(let path, let owner) {
+            throw .notPermitted(reason: "\(Container.Failure.notOurs(path: path, owner: owner))")
+        } catch .system(let error) {
+            throw .storageFailed(reason: "the group's directory cannot be made: \(error)", errno: error.errno.rawValue)
+        } catch {
+            throw .storageFailed(reason: "the group's directory cannot be made: \(error)", errno: 0)
+        }
+        try openGroup(group)
+        answer(target, with: Reply.bytes { $0.member("container", string: container.path(of: group)) })
+    }
+
+    /// Opens the group's journal, unless that is done, and begins to look at its plist.
+    func openGroup(_ group: GroupIdentifier) throws(GroupError) {
+        if let host = hosts[group] { return host.plistMayHaveChanged() }
+        do throws(OpenedGroup.Failure) {
+            let opened = try OpenedGroup(group, path: paths.journal(of: group.string), timeText: fileTimeText)
+            if let notice = opened.notice { Log.warning(notice) }
+            let host: GroupHost
+            do throws(SystemError) {
+                host = try GroupHost(server: self, opened: opened)
+            } catch {
+                throw .system(error)
+            }
+            failedGroups[group] = nil
+            hosts[group] = host
+            begin(host)
+        } catch {
+            let problem = Problem(
+                reason: "the journal of \(group) cannot be used: \(error)", path: paths.journal(of: group.string),
+                advice: "make it readable and writable for this user, then restart appgroupd")
+            failedGroups[group] = problem
+            Log.error(problem.text)
+            throw .storageFailed(reason: problem.text, errno: error.errno?.rawValue ?? 0)
+        }
+        statusChanged()
+    }
+
+    /// The plist of a new group is looked at before anybody is answered, so that it is never seen empty by mistake.
+    private func begin(_ host: GroupHost) {
+        let wasInline = runsJobsInline
+        runsJobsInline = true
+        host.advancePlist()
+        if host.plist.isSettling {
+            // Nobody is in the middle of anything yet: what is there counts.
+            host.settleTimeIsOver()
+        }
+        runsJobsInline = wasInline
+        // Those who watched the group before it was deleted begin again.
+        for id in watchers[host.identifier] ?? [] {
+            update(id) { $0.offerSnapshot(of: host.identifier, reason: .otherEpoch) }
+        }
+    }
+
+    func deleteGroup(_ group: GroupIdentifier, _ target: Connection.ReplyTarget) throws(GroupError) {
+        let host = try host(of: group)
+        host.flush()
+        do throws(Container.Failure) {
+            let trash = try container.trash(group, time: fileTimeText)
+            moveJournal(of: host, into: trash)
+        } catch {
+            throw .storageFailed(reason: "the group's directory cannot be moved away: \(error)", errno: 0)
+        }
+        forget(host)
+        answer(target, with: Reply.bytes())
+    }
+
+    /// Somebody deleted the directory itself: then the group is gone, and its journal goes to the trash for them.
+    func containerWasDeleted(_ host: GroupHost) {
+        host.flush()
+        let trash = "\(container.trashPath)/\(host.identifier)-\(fileTimeText)"
+        do throws(SystemError) {
+            try Files.makeDirectories(trash)
+            moveJournal(of: host, into: trash)
+        } catch {
+            Log.warning("group \(host.identifier): \(error)")
+        }
+        Log.notice("group \(host.identifier) was deleted with its directory; its journal is in \(trash)")
+        forget(host)
+    }
+
+    private func moveJournal(of host: GroupHost, into directory: String) {
+        do throws(SystemError) {
+            try Files.rename(host.journal.path, to: "\(directory)/\(host.identifier).journal")
+            try Files.fsyncDirectory(paths.state)
+        } catch {
+            Log.warning("group \(host.identifier): its journal could not be moved to \(directory): \(error)")
+        }
+    }
+
+    private func forget(_ host: GroupHost) {
+        host.close()
+        hosts[host.identifier] = nil
+        for directory in directories.remove(host.identifier) { watcher?.unwatch(directory: directory) }
+        for id in watchers[host.identifier] ?? [] {
+            update(id) { $0.offerDeletion(of: host.identifier) }
+        }
+        statusChanged()
+    }
+
+    /// Whether the group's directory is gone while the root stands: deleted, and not merely out of reach.
+    func containerIsGone(_ group: GroupIdentifier) -> Bool {
+        guard let root = try? Files.status(container.root), root.kind == .directory else { return false }
+        do throws(SystemError) {
+            return try Files.statusIfPresent(container.path(of: group), followLinks: false) == nil
+        } catch {
+            return false
+        }
+    }
+
+    /// Opens every group that has a directory, and deals with journals that have none.
+    func openAllGroups() {
+        let present: [GroupIdentifier]
+        do throws(SystemError) {
+            present = try container.list()
+        } catch {
+            Log.error("the groups cannot be listed: \(error)")
+            present = []
+        }
+        for group in present where hosts[group] == nil {
+            try? openGroup(group)
+        }
+        for group in journaledGroups() where hosts[group] == nil && failedGroups[group] == nil {
+            // Its look at the plist finds out whether the directory was deleted or is out of reach.
+            try? openGroup(group)
+        }
+    }
+
+    private func journaledGroups() -> [GroupIdentifier] {
+        let names = (try? Files.list(paths.state)) ?? []
+        return names.filter { $0.hasSuffix(".journal") }.compactMap { try? GroupIdentifier(String($0.dropLast(8))) }
+    }
+}
+
+extension OpenedGroup.Failure: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .journal(let error): error.description
+        case .system(let error): error.description
+        }
+    }
+
+    var errno: Errno? {
+        switch self {
+        case .journal(.system(let error)), .system(let error): error.errno
+        case .journal: nil
+        }
+    }
+}
+
+extension GroupHost {
+    /// The group is gone: those who wait are told, and what the workers still bring is for nobody.
+    func close() {
+        isClosed = true
+        projectionTimer.cancel()
+        settleTimer.cancel()
+        let waiters = plist.waiters
+        plist.waiters = []
+        for waiter in waiters { waiter(.noSuchGroup(identifier.string)) }
+        let tracking = sync
+        sync = SyncTracking()
+        for waiter in tracking.waiters + tracking.underWay { server.answer(waiter.target, with: waiter.success) }
+        for callback in tracking.callbacks + tracking.callbacksUnderWay { callback(nil) }
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupWatch
+import LinuxIO
+
+extension Server {
+    /// The watches stand first, then the groups are read; READY is told when both is done and the socket is served.
+    func start(_ listener: ListeningSocket) throws(SystemError) {
+        Log.threshold = configuration.logLevel
+        try Files.makeDirectories(paths.cookieDirectory)
+        try startWatching()
+        try addSources(listener)
+        try addSignals()
+        try loop.enableWatchdog()
+        turn { openAllGroups() }
+        runsJobsInline = false
+        ServiceManager.notifyReady(status: statusText)
+        Log.info("serving \(hosts.count) groups of \(paths.root)")
+    }
+
+    private func addSignals() throws(SystemError) {
+        for number in [SIGTERM, SIGINT] {
+            sources.signals.append(try SignalSource(loop, number) { [unowned self] in turn { stop() } })
+        }
+        sources.signals.append(try SignalSource(loop, SIGHUP) { [unowned self] in turn { reload() } })
+    }
+
+    /// Takes no further clients, brings every plist up to date, and ends the loop.
+    func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        ServiceManager.notifyStopping(status: "writing out")
+        sources.listening?.cancel()
+        flushJournals()
+        let all = Array(hosts.values)
+        let count = Countdown(all.count + 1) { [unowned self] _ in loop.exit(0) }
+        for host in all { host.whenPlistIsSettled { count.one($0) } }
+        // A disk that hangs must not keep the session from ending: the journals have everything already.
+        sources.stopLimit = try? TimerSource(loop) { [unowned self] in
+            Log.warning("a property list could not be written in time; the journals have all settings")
+            loop.exit(0)
+        }
+        sources.stopLimit?.arm(afterMicroseconds: Self.stopLimit)
+        count.one(nil)
+    }
+
+    /// How long writing out may take when the daemon ends, in microseconds.
+    private static let stopLimit: Int64 = 10_000_000
+
+    /// All or nothing: a file that cannot be read leaves everything as it was.
+    func reload() {
+        ServiceManager.notifyReloading()
+        do throws(SystemError) {
+            let reader = try ConfigurationReader.load(configurationFile, paths: paths)
+            for warning in reader.warnings { Log.warning(warning) }
+            configuration = reader.configuration
+            Log.threshold = configuration.logLevel
+            Log.info("the configuration was read again")
+        } catch {
+            Log.error("the configuration was not read again, and stays as it was: \(error)")
+        }
+        ServiceManager.notifyReady(status: statusText)
+    }
+
+    func finish() {
+        watcher?.stop()
+        fileWorker.stop()
+        syncWorker.stop()
+        for host in hosts.values {
+            host.flush()
+            guard host.journal.hasUnsyncedBytes else { continue }
+            if case .failure(let error) = host.journal.syncHandle.sync() {
+                Log.error("group \(host.identifier): the journal did not reach stable storage: \(error)")
+            }
+        }
+        for connection in connections.values { close(connection) }
+        sources = ServerSources()
+    }
+}

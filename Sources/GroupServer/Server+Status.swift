@@ -1,0 +1,55 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import LinuxIO
+import Varlink
+
+extension Server {
+    func statusReply() -> [UInt8] {
+        let status = DaemonStatus(
+            version: Version.string,
+            uptime: Double(ProcessFacts.monotonicMicroseconds() - startTime) / 1e6,
+            durability: configuration.durability, clients: connections.count, watches: watchCount,
+            commits: commitCount, groups: hosts.values.sorted { $0.identifier < $1.identifier }.map(groupStatus),
+            problems: failedGroups.sorted { $0.key < $1.key }.map(\.value), root: paths.root, state: paths.state)
+        var writer = JSONWriter(capacity: 1024)
+        writer.write(status)
+        return Reply.bytes(parameters: writer.bytes)
+    }
+
+    private func groupStatus(_ host: GroupHost) -> GroupStatus {
+        host.flush()
+        return GroupStatus(
+            group: host.identifier, position: host.position, keys: host.state.count, bytes: host.state.size,
+            watchers: watchers[host.identifier]?.count ?? 0, plist: host.condition,
+            watching: isPolled(host) ? .polling : .inotify, problem: host.plist.obstacle?.problem ?? host.failure)
+    }
+
+    var watchCount: Int { connections.values.count { $0.stream != nil } }
+
+    /// What systemd shows: told at most once in a while, since clients come and go.
+    func statusChanged() {
+        guard !runsJobsInline else { return }
+        sources.statusIsDue()
+    }
+
+    var statusText: String {
+        "\(hosts.count) groups, \(connections.count) clients, \(watchCount) watches"
+    }
+}
+
+extension GroupHost {
+    var condition: PlistCondition {
+        switch plist.obstacle {
+        case .damaged?: .damaged
+        case .readOnly?: .readOnly
+        case .unreachable?: .unreachable
+        case nil: plist.base.hasUnwritten ? .pending : .clean
+        }
+    }
+
+    var failure: Problem? {
+        plist.lastFailure.map { Problem(reason: "the property list cannot be written: \($0)", path: plist.file.path) }
+    }
+}

@@ -1,0 +1,208 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import GroupWatch
+import LinuxIO
+import PropertyList
+import Varlink
+
+/// All state of the daemon, and what ties its parts together. Not Sendable: it lives on the loop's thread, inside the
+/// actor `Daemon`, and everything that comes from elsewhere (sockets, timers, workers, the watcher) enters through `turn`.
+final class Server {
+    let loop: EventLoop
+    /// To come back to this thread from a worker.
+    let post: @Sendable (@escaping @Sendable (Server) -> Void) -> Void
+    let paths: Paths
+    var configuration: Configuration
+    /// The file named on the command line, for a reload.
+    var configurationFile: String?
+    let container: Container
+
+    var hosts: [GroupIdentifier: GroupHost] = [:]
+    /// Groups whose journal cannot be read, with the reason: they are answered with it, and the others live on.
+    var failedGroups: [GroupIdentifier: Problem] = [:]
+    var connections: [UInt64: Connection] = [:]
+    /// Which connections watch a group; it may be one that was deleted, since a watch outlives its group.
+    var watchers: [GroupIdentifier: Set<UInt64>] = [:]
+    var nextConnection: UInt64 = 1
+    var commitCount = 0
+
+    let poller: Poller
+    let fileWorker: WorkerThread
+    let syncWorker: WorkerThread
+    var directories = DirectoryTable()
+    var watcher: Watcher?
+    var barriers: [UInt64: () -> Void] = [:]
+    var nextBarrier: UInt64 = 1
+
+    /// The sources of the loop; made by `Server+Sources`.
+    var sources = ServerSources()
+    var receiveBuffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// Jobs run at once instead of on the worker: only before the daemon serves, and after.
+    var runsJobsInline = true
+    var isStopping = false
+
+    // What this turn has touched.
+    private var dirtyHosts: [GroupHost] = []
+    private var hostsToSync: [GroupHost] = []
+    private var dirtyConnections: Set<UInt64> = []
+    private var dirtyStreams: Set<UInt64> = []
+    private var turnTime: Timestamp?
+    private var isInTurn = false
+    /// The message of the newest commit, which all observers of the whole group share.
+    private var sharedMessage: (of: ObjectIdentifier, bytes: [UInt8])?
+    let startTime = ProcessFacts.monotonicMicroseconds()
+
+    init(
+        loop: EventLoop, paths: Paths, configuration: Configuration,
+        post: @escaping @Sendable (@escaping @Sendable (Server) -> Void) -> Void
+    ) throws(SystemError) {
+        self.loop = loop
+        self.paths = paths
+        self.configuration = configuration
+        self.post = post
+        container = Container(root: paths.root)
+        poller = try Poller()
+        fileWorker = try WorkerThread(name: "files")
+        syncWorker = try WorkerThread(name: "sync")
+    }
+
+    /// The time of this turn: the commits of one turn have one time.
+    var now: Timestamp {
+        if let turnTime { return turnTime }
+        let time = Timestamp(microseconds: ProcessFacts.realtimeMicroseconds())
+        turnTime = time
+        return time
+    }
+
+    /// The time in a form for file names.
+    var fileTimeText: String { now.rfc3339.filter { $0 != ":" } }
+}
+
+// MARK: - The turn
+
+extension Server {
+    /// Runs what an event brings, then does once what all of it needs: journal, replies, observers.
+    func turn(_ body: () -> Void) {
+        let isOuter = !isInTurn
+        isInTurn = true
+        body()
+        guard isOuter else { return }
+        endTurn()
+        isInTurn = false
+        turnTime = nil
+    }
+
+    func markDirty(_ host: GroupHost) {
+        if host.batch.count == 1 { dirtyHosts.append(host) }
+    }
+
+    func markForSync(_ host: GroupHost) {
+        if !hostsToSync.contains(where: { $0 === host }) { hostsToSync.append(host) }
+    }
+
+    func markDirty(_ connection: Connection) {
+        dirtyConnections.insert(connection.id)
+    }
+
+    private func endTurn() {
+        // Answers let calls go on that had to wait, and those may commit again: until nothing moves.
+        repeat {
+            flushJournals()
+            sendReplies()
+        } while serveWaitingCalls() || !dirtyHosts.isEmpty
+        startSyncs()
+        drainStreams()
+    }
+
+    func flushJournals() {
+        while let host = dirtyHosts.popLast() {
+            host.flush()
+            host.compactIfNeeded()
+        }
+    }
+
+    private func startSyncs() {
+        for host in hostsToSync { host.startSync() }
+        hostsToSync = []
+        if hosts.values.contains(where: \.journal.hasUnsyncedBytes) { syncIsDue() }
+    }
+
+    /// The writers get their replies before the observers get the news.
+    private func sendReplies() {
+        for id in dirtyConnections {
+            guard let connection = connections[id] else { continue }
+            send(connection)
+        }
+    }
+
+    private func serveWaitingCalls() -> Bool {
+        let ids = dirtyConnections
+        dirtyConnections = []
+        var hasServed = false
+        for id in ids {
+            guard let connection = connections[id] else { continue }
+            if serve(connection) { hasServed = true }
+            settle(connection)
+        }
+        return hasServed
+    }
+
+    private func drainStreams() {
+        let ids = dirtyStreams
+        dirtyStreams = []
+        for id in ids {
+            guard let connection = connections[id] else { continue }
+            send(connection)
+        }
+    }
+
+    /// Sends until the socket is full or nothing is left. The rest goes when the socket is writable again.
+    func send(_ connection: Connection) {
+        connection.flush()
+        while !connection.isBlocked, connection.stream != nil {
+            connection.drainStream(
+                partSize: SettingsInterface.snapshotPartSize, encode: message(of:), state: { hosts[$0]?.state })
+            guard connection.hasOutgoing else { break }
+            connection.flush()
+        }
+        settle(connection)
+    }
+
+    private func message(of reply: WatchReply) -> [UInt8] {
+        guard case .recorded(let recorded) = reply else { return reply.message }
+        if let sharedMessage, sharedMessage.of == ObjectIdentifier(recorded) { return sharedMessage.bytes }
+        let bytes = reply.message
+        sharedMessage = (ObjectIdentifier(recorded), bytes)
+        return bytes
+    }
+
+    /// Tells the observers of a commit that the journal has.
+    func deliver(_ recorded: RecordedCommit) {
+        commitCount += 1
+        for id in watchers[recorded.commit.group] ?? [] {
+            connections[id]?.stream?.offer(recorded)
+            dirtyStreams.insert(id)
+        }
+    }
+
+    /// Something else for a watch than a commit.
+    func update(_ id: UInt64, _ body: (inout WatchStream) -> Void) {
+        guard let connection = connections[id], var stream = connection.stream else { return }
+        connection.stream = nil
+        body(&stream)
+        connection.stream = stream
+        dirtyStreams.insert(id)
+    }
+
+    func markStreamDirty(_ connection: Connection) {
+        dirtyStreams.insert(connection.id)
+    }
+
+    func answer(_ target: Connection.ReplyTarget, with reply: [UInt8]) {
+        guard let serial = target.serial, let connection = connections[target.connection] else { return }
+        connection.fill(serial, with: reply)
+        markDirty(connection)
+    }
+}

@@ -1,0 +1,102 @@
+import GroupFiles
+import GroupModel
+import LinuxIO
+
+/// The server's timers and the sources of its loop. Each timer is armed when there is something to do and not before:
+/// an idle daemon wakes up for nothing.
+struct ServerSources {
+    var listener: ListeningSocket?
+    var listening: IOSource?
+    var ready: IOSource?
+    var signals: [SignalSource] = []
+    var listenAgain: TimerSource?
+    var sync: TimerSource?
+    var poll: TimerSource?
+    var status: TimerSource?
+    var stopLimit: TimerSource?
+
+    /// How long the daemon does not listen after it ran out of descriptors, in microseconds.
+    private static let listenPause: Int64 = 200_000
+    /// How often systemd is told a new status at most, in microseconds.
+    private static let statusInterval: Int64 = 500_000
+
+    func pauseListening() {
+        listening?.isEnabled = false
+        listenAgain?.arm(afterMicroseconds: Self.listenPause)
+    }
+
+    func statusIsDue() {
+        guard let status, !status.isArmed else { return }
+        status.arm(afterMicroseconds: Self.statusInterval)
+    }
+}
+
+extension Server {
+    /// Registers what the loop waits for.
+    func addSources(_ listener: ListeningSocket) throws(SystemError) {
+        sources.listener = listener
+        sources.listening = try IOSource(loop, listener.raw, .readable) { [unowned self] in
+            turn { acceptClients(from: listener) }
+        }
+        sources.ready = try IOSource(loop, poller.descriptor, .readable) { [unowned self] in
+            turn { serveReadyConnections() }
+        }
+        sources.listenAgain = try TimerSource(loop) { [unowned self] in sources.listening?.isEnabled = true }
+        sources.sync = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { syncJournals() } }
+        sources.poll = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { poll() } }
+        sources.status = try TimerSource(loop, accuracyMicroseconds: 250_000) { [unowned self] in
+            ServiceManager.notifyStatus(statusText)
+        }
+    }
+
+    /// Something was journaled that a power cut could take: within the sync interval it is safe.
+    func syncIsDue() {
+        guard let timer = sources.sync, !timer.isArmed else { return }
+        timer.arm(afterMicroseconds: configuration.syncInterval)
+    }
+
+    private func syncJournals() {
+        for host in hosts.values where host.journal.hasUnsyncedBytes { markForSync(host) }
+    }
+
+    func pollIsDue() {
+        guard let timer = sources.poll, !timer.isArmed else { return }
+        timer.arm(afterMicroseconds: configuration.pollInterval)
+    }
+}
+
+// MARK: - Workers
+
+extension Server {
+    /// Runs what may block on the worker for files, and brings the outcome back into a turn of the loop.
+    func runFileJob(on host: GroupHost, _ job: @escaping @Sendable () -> FileOutcome) {
+        run(on: fileWorker, host, job)
+    }
+
+    /// The same on the worker for syncs, which no slow file holds up.
+    func runSync(on host: GroupHost, _ job: @escaping @Sendable () -> FileOutcome) {
+        run(on: syncWorker, host, job)
+    }
+
+    private func run(on worker: WorkerThread, _ host: GroupHost, _ job: @escaping @Sendable () -> FileOutcome) {
+        if runsJobsInline { return jobEnded(job(), host) }
+        // A group that was deleted and made again is another one, though the name is the same.
+        let (group, epoch, post) = (host.identifier, host.position.epoch, post)
+        worker.submit {
+            let outcome = job()
+            post { server in
+                guard let host = server.hosts[group], host.position.epoch == epoch else { return }
+                server.turn { server.jobEnded(outcome, host) }
+            }
+        }
+    }
+
+    private func jobEnded(_ outcome: FileOutcome, _ host: GroupHost) {
+        guard !host.isClosed else { return }
+        switch outcome {
+        case .synced(let handle, let result): host.syncEnded(handle, result)
+        case .compacted(let result): host.compactionEnded(result)
+        default: host.plistJobEnded(outcome)
+        }
+    }
+}
