@@ -6,7 +6,7 @@ import LinuxIO
 ///
 /// The library keeps everything in globals, and what it keeps drifts from the kernel's truth. Hence:
 /// - An entry whose watch the kernel dropped (IN_IGNORED) can never be removed, and hides a later one of the same name.
-///   So each watch gets a spelling of its path of its own, and events are told apart by descriptor alone.
+///   So each watch of a directory has its own spelling of the path, and events are told apart by descriptor alone.
 /// - `inotifytools_next_event(0)` waits for ever, more than one event a call spins: so `next_events(t, 1)`.
 /// - `inotifytools_cleanup` leaves events of the old descriptor in the buffer: they are drained at the next start.
 /// - The descriptor is inherited by children, and `select` aborts the process when it is 1024 or more.
@@ -23,7 +23,7 @@ struct Inotify: ~Copyable {
         case forever
     }
 
-    /// How many watches were asked for: what makes their spellings unique.
+    /// How many directories were asked for: what makes their spellings unique.
     private var generation: UInt64 = 0
 
     init() throws(SystemError) {
@@ -65,11 +65,21 @@ struct Inotify: ~Copyable {
         )
     }
 
-    /// Watches a path. Answers the descriptor, which is an old one if its inode is watched already.
-    mutating func add(_ path: String, _ mask: Int32) throws(SystemError) -> Int32 {
-        if path.utf8.contains(0) { throw SystemError(errno: .invalidArgument, call: "inotify_add_watch", path: path) }
+    /// Watches a directory. Answers the descriptor, which is an old one if its inode is watched already.
+    mutating func add(directory path: String, _ mask: Int32) throws(SystemError) -> Int32 {
+        // With a spelling it would be the root.
+        if path.isEmpty { throw SystemError(errno: .noSuchFile, call: "inotify_add_watch", path: path) }
         generation += 1
-        let spelling = Self.spelling(of: path, generation)
+        return try add(path, spelling: Self.spelling(of: path, generation), mask | IN_ONLYDIR)
+    }
+
+    /// Watches a file whose name was never used before.
+    func add(newFile path: String, _ mask: Int32) throws(SystemError) -> Int32 {
+        try add(path, spelling: path, mask)
+    }
+
+    private func add(_ path: String, spelling: String, _ mask: Int32) throws(SystemError) -> Int32 {
+        if path.utf8.contains(0) { throw SystemError(errno: .invalidArgument, call: "inotify_add_watch", path: path) }
         guard unsafe inotifytools_watch_file(spelling, mask) == 1 else {
             let reason = inotifytools_error()
             throw SystemError(
@@ -91,7 +101,7 @@ struct Inotify: ~Copyable {
         _ = inotifytools_remove_watch_by_wd(descriptor)
     }
 
-    /// The same path written otherwise for each number: its bits as "/" and "/.", the lowest first, so ending in "/.".
+    /// The same directory written otherwise for each number: its bits as "/" and "/.", the lowest first, so ending in "/.".
     static func spelling(of path: String, _ generation: UInt64) -> String {
         var spelling = path
         var rest = generation

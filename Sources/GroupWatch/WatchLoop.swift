@@ -9,10 +9,10 @@ final class WatchLoop {
     private static let batchLimit = 1024
     /// How often requests are looked for, and a new cookie is tried, while there is none.
     private static let pollSeconds = 1
-    /// Not among them: opens, reads, MODIFY. A watch on a file of a directory's name is of no use: IN_ONLYDIR.
+    /// Not among them: opens, reads, MODIFY.
     private static let directoryMask =
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF
-        | IN_ATTRIB | IN_ONLYDIR
+        | IN_ATTRIB
     private static let cookieMask = IN_ATTRIB | IN_MODIFY | IN_DELETE_SELF
     private static let cookiePrefix = ".appgroupd-cookie-"
 
@@ -137,7 +137,7 @@ extension WatchLoop {
     private func establish(_ directory: String) {
         drop(directory)
         do throws(SystemError) {
-            table.insert(directory, try inotify.add(directory, Self.directoryMask))
+            table.insert(directory, try inotify.add(directory: directory, Self.directoryMask))
             batch.append(.watching(directory: directory))
         } catch {
             batch.append(.watchFailed(directory: directory, error.errno))
@@ -168,7 +168,7 @@ extension WatchLoop {
         let cookie = try Files.open(path, [.readWrite, .create, .exclusive, .noFollow])
         let descriptor: Int32
         do throws(SystemError) {
-            descriptor = try inotify.add(path, Self.cookieMask)
+            descriptor = try inotify.add(newFile: path, Self.cookieMask)
             try Files.unlink(path)
         } catch {
             _ = try? Files.unlinkIfPresent(path)

@@ -78,6 +78,9 @@ package final class Watcher: Sendable {
         }
     }
 
+    /// Whether `stop` was called, though the thread may still be busy.
+    var isStopping: Bool { mailbox.isStopping }
+
     /// Starts the loop in its thread, and waits until it watches the cookie or says why it cannot.
     private static func start(
         on thread: WorkerThread,
