@@ -1,0 +1,103 @@
+import Foundation
+import LinuxIO
+
+/// The real `appgroupd` of this build, in directories of its own. It ends with the object, by SIGKILL if nothing else was
+/// asked for. Used by one test at a time.
+package final class RunningDaemon {
+    /// Everything of this daemon is below; also its HOME.
+    package let directory: TemporaryDirectory
+    package let root: String
+    package let state: String
+    package let socket: String
+    private var arguments: [String]
+    private let environment: [String: String]
+    /// Nil while it is not running.
+    package private(set) var process: ChildProcess?
+
+    /// Starts the daemon and waits until it serves.
+    ///
+    /// - Parameters:
+    ///   - configuration: lines for the section `[Daemon]` of its configuration file.
+    ///   - environment: added to a small environment of the daemon's own.
+    package init(
+        configuration: [String] = [], environment: [String: String] = [:], starts: Bool = true,
+        prepare: (RunningDaemon) throws -> Void = { _ in }
+    ) throws {
+        directory = try TemporaryDirectory("appgroupd")
+        root = directory.file("root")
+        state = directory.file("state")
+        socket = directory.file("run/io.appgroupd.Settings")
+        let file = try directory.write("appgroupd.conf", (["[Daemon]"] + configuration).joined(separator: "\n") + "\n")
+        arguments = ["--config", file, "--root", root, "--state", state, "--socket", socket]
+        self.environment = [
+            "HOME": directory.path, "XDG_CONFIG_HOME": directory.file("config"), "PATH": "/usr/bin:/bin",
+        ].merging(environment) { $1 }
+        try prepare(self)
+        if starts { try start() }
+    }
+
+    deinit {
+        process?.kill(SIGKILL)
+        _ = try? process?.waitForEnd()
+    }
+
+    package struct NotServing: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Starts it (again) on the same store.
+    package func start() throws {
+        let process = try ChildProcess(builtProgram("appgroupd"), arguments, environment: environment)
+        self.process = process
+        var isServing = false
+        // It binds before it reads its groups, and answers after: the answer is the event.
+        _ = eventually(seconds: 20) {
+            guard let peer = try? RawPeer(path: socket, timeoutSeconds: 20) else { return false }
+            isServing = (try? peer.call(#"{"method":"org.varlink.service.GetInfo"}"#)) != nil
+            return isServing
+        }
+        guard isServing else {
+            process.kill(SIGKILL)
+            throw NotServing(description: "appgroupd does not serve: \((try? process.finish())?.errors ?? "")")
+        }
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    package func kill() throws {
+        process?.kill(SIGKILL)
+        _ = try process?.waitForEnd()
+        process = nil
+    }
+
+    /// SIGTERM; gives its exit status and what it wrote.
+    @discardableResult
+    package func stop() throws -> ChildProcess.Outcome {
+        guard let process else { throw NotServing(description: "appgroupd is not running") }
+        process.kill(SIGTERM)
+        self.process = nil
+        return try process.finish(seconds: 30)
+    }
+
+    package func peer() throws -> RawPeer {
+        try RawPeer(path: socket, timeoutSeconds: 20)
+    }
+
+    /// Where the group's settings are for everybody else.
+    package func plist(_ group: String) -> String {
+        "\(root)/\(group)/Library/Preferences/\(group).plist"
+    }
+
+    package func journal(_ group: String) -> String { "\(state)/\(group).journal" }
+
+    /// Runs `appgroupctl` against this daemon, to its end.
+    package func control(_ arguments: [String], environment more: [String: String] = [:]) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            builtProgram("appgroupctl"), ["--socket", socket] + arguments,
+            environment: environment.merging(more) { $1 })
+    }
+
+    /// Starts `appgroupctl` against this daemon, for what goes on for a while.
+    package func startControl(_ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(builtProgram("appgroupctl"), ["--socket", socket] + arguments, environment: environment)
+    }
+}
