@@ -4,8 +4,8 @@ package import Varlink
 
 /// A connection to the daemon, for one call at a time or for one stream. Blocking, within deadlines.
 ///
-/// Owned by one thread. After any error but `refused`, `service` and `unknown` it is of no use any more; letting go of it
-/// closes it.
+/// Owned by one thread. After any error but `refused`, `service` and `unknown` it is of no use any more; letting go of
+/// it closes it.
 package final class DaemonConnection {
     private let socket: UnixSocket
     private var splitter = MessageSplitter(limit: SettingsInterface.messageLimit)

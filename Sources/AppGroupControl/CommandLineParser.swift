@@ -68,7 +68,7 @@ package struct CommandLineParser {
 
     private func verb(_ name: String) throws(Failure) -> Verb {
         if let verb = Verb.named(name) { return verb }
-        let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name))
+        let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name), atLeast: 1)
         throw .usage("there is no verb \(quoted(name))" + NearNames.question(near), nil)
     }
 
@@ -124,7 +124,8 @@ package struct CommandLineParser {
 
     /// Of all verbs: an option may stand before the verb that it belongs to.
     private static let options: [Option] =
-        Option.global + Verb.all.flatMap(\.options).reduce(into: []) { list, option in
+        Option.global
+        + Verb.all.flatMap(\.options).reduce(into: []) { list, option in
             if !list.contains(where: { $0.name == option.name }) { list.append(option) }
         }
 }

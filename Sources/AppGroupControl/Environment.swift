@@ -16,7 +16,8 @@ package struct Environment: Sendable {
 
     package subscript(name: String) -> String? { variable(name) }
 
-    /// Where programs keep their configuration: `$XDG_CONFIG_HOME`, which counts only if it is absolute, or `~/.config`.
+    /// Where programs keep their configuration: `$XDG_CONFIG_HOME`, which counts only if it is absolute, or
+    /// `~/.config`.
     var configurationDirectory: String? {
         if let path = self["XDG_CONFIG_HOME"], path.hasPrefix("/") { return path }
         let home = self["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? ProcessFacts.homeDirectory()

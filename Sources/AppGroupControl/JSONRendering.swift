@@ -5,8 +5,8 @@ package import Varlink
 ///
 /// Strings, integers, reals, booleans, arrays and dictionaries are JSON's own (`1` is an integer, `1.0` a real). What
 /// JSON has no form for is an object of one member: `{"date": "2026-11-30T09:00:00Z"}`, `{"data": "base64"}`,
-/// `{"number": "18446744073709551615"}` for integers above Int64.max and for `nan`, `+infinity`, `-infinity`. So that these
-/// are unmistakable, a dictionary with just one entry of such a name is wrapped: `{"dictionary": {"date": …}}`.
+/// `{"number": "18446744073709551615"}` for integers above Int64.max and for `nan`, `+infinity`, `-infinity`. So that
+/// these are unmistakable, a dictionary with just one entry of such a name is wrapped: `{"dictionary": {"date": …}}`.
 package enum JSONRendering {
     private static let tags: Set<Key> = ["date", "data", "number", "dictionary"]
 

@@ -58,8 +58,8 @@ struct Linking {
         }
     }
 
-    /// Foundation opens the path with O_CREAT | O_TRUNC. Through a link that makes the file even where there is none yet
-    /// (an empty group), as long as its directory stands.
+    /// Foundation opens the path with O_CREAT | O_TRUNC. Through a link that makes the file even where there is none
+    /// yet (an empty group), as long as its directory stands.
     private func prepareTarget() throws(Failure) {
         _ = try session.call(.synchronize(group))
         try session.file { () throws(SystemError) in try Files.makeDirectories(Files.parent(of: target)) }
@@ -82,7 +82,7 @@ struct Linking {
         do throws(SystemError) {
             try Files.symlink(target, at: path)
             return true
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             return false
         }
     }
@@ -135,7 +135,8 @@ extension Linking {
         for (key, value) in TextRendering.sorted(content.entries) {
             guard let old = present[key], !old.isSameInFile(as: value, content.format) else { continue }
             session.console.note(
-                "\(TextRendering.key(key)): \(TextRendering.inline(old)) → \(TextRendering.inline(value)) (from \(path))")
+                "\(TextRendering.key(key)): \(TextRendering.inline(old)) → \(TextRendering.inline(value)) (from \(path))"
+            )
         }
         try write(
             content.entries.filter { entry in
@@ -171,9 +172,9 @@ extension Linking {
                 return false
             }
             return true
-        } catch where error.errno == .noSuchFile {
+        } catch  where error.errno == .noSuchFile {
             return false
-        } catch where error.errno == .invalidArgument || error.errno == .notImplemented {
+        } catch  where error.errno == .invalidArgument || error.errno == .notImplemented {
             _ = try? Files.unlinkIfPresent(kept)
             throw .refused(
                 "the file system of \(path) cannot exchange two names, so the file could be lost; it is left alone",
@@ -199,7 +200,8 @@ extension Linking {
             }
         }
         throw .refused(
-            "a program goes on writing \(kept), which was \(path)", advice: "end it, and compare the file with the group")
+            "a program goes on writing \(kept), which was \(path)",
+            advice: "end it, and compare the file with the group")
     }
 
     static func edits(from old: [Key: Value], to new: [Key: Value]) -> [Edit] {

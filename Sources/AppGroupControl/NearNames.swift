@@ -4,10 +4,11 @@ package enum NearNames {
     package static let distanceLimit = 2
 
     /// The nearest first, at most three. Near is what differs in case alone, or by so few slips that most of the name
-    /// stays: two in eight characters, one in four.
-    package static func of(_ name: String, among names: [String]) -> [String] {
+    /// stays: two in eight characters, one in four. `least` slips count as near even in the shortest name: for the few
+    /// names that are ours.
+    package static func of(_ name: String, among names: [String], atLeast least: Int = 0) -> [String] {
         let lowered = name.lowercased()
-        let limit = min(distanceLimit, name.utf8.count / 4)
+        let limit = min(distanceLimit, max(least, name.utf8.count / 4))
         let near = names.compactMap { candidate -> (distance: Int, name: String)? in
             guard !candidate.utf8.elementsEqual(name.utf8) else { return nil }
             if candidate.utf8.count == name.utf8.count, candidate.lowercased() == lowered { return (0, candidate) }

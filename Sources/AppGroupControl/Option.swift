@@ -23,7 +23,8 @@ package struct Option: Sendable {
 extension Option {
     static let socket = Option("--socket", value: "PATH", "the daemon's socket, instead of the one in $XDG_RUNTIME_DIR")
     static let json = Option("--json", "print JSON, one value a line")
-    static let timeout = Option("--timeout", value: "SECONDS", "how long an answer may take (30); watch: how long to watch")
+    static let timeout = Option(
+        "--timeout", value: "SECONDS", "how long an answer may take (30); watch: how long to watch")
     static let quiet = Option("--quiet", short: "-q", "no notes on standard error, only errors")
     static let version = Option("--version", "print the version")
     static let help = Option("--help", short: "-h", "print this; after a verb, its help")

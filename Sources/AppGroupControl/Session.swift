@@ -84,7 +84,9 @@ final class Session {
 
     /// An error for people; an unknown group comes with the names that may have been meant.
     func failure(_ error: ConnectionError) -> Failure {
-        guard case .refused(.noSuchGroup(let name)) = error, let names = try? groupNames() else { return Failure(error) }
+        guard case .refused(.noSuchGroup(let name)) = error, let names = try? groupNames() else {
+            return Failure(error)
+        }
         var failure = Failure(error)
         failure.message += NearNames.question(NearNames.of(name, among: names))
         return failure
@@ -101,7 +103,9 @@ extension Session {
 
     /// Makes the group, or finds it made. Its container.
     func createGroup(_ group: GroupIdentifier) throws(Failure) -> String {
-        guard let container = try call(.createGroup(group))["container"]?.stringValue else { throw Self.unexpectedReply }
+        guard let container = try call(.createGroup(group))["container"]?.stringValue else {
+            throw Self.unexpectedReply
+        }
         return container
     }
 

@@ -56,7 +56,9 @@ package enum TextRendering {
 
     /// As it is where that is unmistakable, else in quotation marks.
     package static func key(_ key: Key) -> String {
-        let isPlain = key.string.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || isPlainSign($0)) }
+        let isPlain = key.string.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || isPlainSign($0))
+        }
         return isPlain && !key.string.isEmpty ? key.string : quoted(key.string)
     }
 

@@ -5,6 +5,10 @@ package enum ValueParsing {
     /// Why a word is no such value: what was expected.
     package struct Problem: Error, Equatable, Sendable {
         package var expected: String
+
+        package init(expected: String) {
+            self.expected = expected
+        }
     }
 
     package static func value(_ text: String, as flag: ValueFlag) throws(Problem) -> Value {
@@ -80,7 +84,8 @@ package enum ValueParsing {
     /// Also the day alone, a blank for the `T` (as `defaults` prints dates), and an offset. A time without a zone is
     /// refused: the tool's zone need not be the reader's.
     private static func date(_ text: String) throws(Problem) -> Value {
-        let problem = Problem(expected: "a time with its zone such as 2026-11-30T09:00:00Z, or a day such as 2026-11-30")
+        let problem = Problem(
+            expected: "a time with its zone such as 2026-11-30T09:00:00Z, or a day such as 2026-11-30")
         var bytes = Array(text.utf8)
         if bytes.count == 10 { bytes += Array("T00:00:00Z".utf8) }
         guard bytes.count >= 20 else { throw problem }

@@ -8,8 +8,9 @@ extension Verb {
         "delete", [Argument("GROUP"), Argument("KEY", .any)], summary: "remove the keys, or all of them",
         options: [.durable, .unchangedSince, .tag],
         details: """
-            Several keys are removed in one change; if one of them is not there, none is. Without KEY every key is removed
-            and the group stays; delete-group removes the group.
+            Several keys are removed in one change; if one of them is not there, none is.
+            Without KEY every key is removed and the group stays; delete-group removes the
+            group.
             """,
         body: DeleteVerb.run)
 

@@ -4,7 +4,7 @@ extension Verb {
     ) { (session) throws(Failure) in
         guard let name = session.arguments.first else { return try printHelp(of: nil, session.console) }
         guard let verb = Verb.named(name) else {
-            let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name))
+            let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name), atLeast: 1)
             throw .usage("there is no verb \(quoted(name))" + NearNames.question(near), nil)
         }
         try printHelp(of: verb, session.console)

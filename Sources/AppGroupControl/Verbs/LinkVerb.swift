@@ -9,10 +9,12 @@ extension Verb {
         "link", [Argument("GROUP")], summary: "let programs that use Foundation's UserDefaults take part",
         options: [.path],
         details: """
-            Makes $XDG_CONFIG_HOME/GROUP.plist (~/.config/GROUP.plist), which Foundation's UserDefaults(suiteName: "GROUP")
-            reads and writes, a link to the group's property list. What a file there holds goes into the group first: its
-            values win, conflicts are told, and the file stays beside the link as GROUP.plist.before-link-TIME.
-            A group that does not exist is made. unlink undoes it.
+            Makes $XDG_CONFIG_HOME/GROUP.plist (~/.config/GROUP.plist), which Foundation's
+            UserDefaults(suiteName: "GROUP") reads and writes, a link to the group's
+            property list. What a file there holds goes into the group first: its values
+            win, conflicts are told, and the file stays beside the link as
+            GROUP.plist.before-link-TIME. A group that does not exist is made. unlink
+            undoes it.
             """
     ) { (session) throws(Failure) in
         let group = try session.group()
@@ -35,8 +37,8 @@ extension Verb {
 
 /// Where Foundation looks for a suite's property list.
 ///
-/// Against the rule that the daemon alone decides where files are (fault R81), this is computed here: what counts is the
-/// directory that programs in the caller's environment look into, and the caller is told which one it was.
+/// Against the rule that the daemon alone decides where files are (fault R81), this is computed here: what counts is
+/// the directory that programs in the caller's environment look into, and the caller is told which one it was.
 enum LinkPath {
     static func of(_ group: GroupIdentifier, _ session: Session) throws(Failure) -> String {
         if let path = session.invocation.value(.path) {
@@ -75,7 +77,9 @@ enum LinkPath {
     }
 
     private static func isSame(_ path: String, _ other: String) throws(SystemError) -> Bool {
-        guard let one = try Files.statusIfPresent(path), let two = try Files.statusIfPresent(other) else { return false }
+        guard let one = try Files.statusIfPresent(path), let two = try Files.statusIfPresent(other) else {
+            return false
+        }
         return one.device == two.device && one.inode == two.inode
     }
 }

@@ -7,15 +7,18 @@ extension Verb {
         "read", [Argument("GROUP"), Argument("KEY", .any)], summary: "print all values, or those of the keys",
         options: [.glob],
         details: """
-            One KEY gives the value alone, a text without quotation marks. Otherwise one line a value, sorted:
+            One KEY gives the value alone, a text without quotation marks. Otherwise one
+            line a value, sorted:
 
               name = "text"                   count = 42          ratio = 1.0       on = true
               seen = date(2026-11-30T09:00:00Z)   icon = data(aGVsbG8=)
               list = [1, 2]                   size = { height = 3, width = 4 }
 
-            --json prints the value of one KEY, otherwise one object. Dates, data and what JSON has no number for are
-            {"date": "2026-11-30T09:00:00Z"}, {"data": "aGVsbG8="} and {"number": "18446744073709551615"} (also nan,
-            +infinity, -infinity); a dictionary with a single entry of such a name is {"dictionary": {...}}.
+            --json prints the value of one KEY, otherwise one object. Dates, data and what
+            JSON has no number for are {"date": "2026-11-30T09:00:00Z"}, {"data":
+            "aGVsbG8="} and {"number": "18446744073709551615"} (also nan, +infinity,
+            -infinity); a dictionary with a single entry of such a name is {"dictionary":
+            {...}}.
             """,
         body: ReadVerb.run)
 }

@@ -6,8 +6,9 @@ extension Verb {
     static let status = Verb(
         "status", [Argument("GROUP", .optional)], summary: "print how the daemon and its groups are doing",
         details: """
-            plist: clean, pending (it is about to be written), damaged, readOnly, unreachable. watching: inotify, or polling
-            where the file system tells nothing. What is wrong follows the table, with the place and what helps.
+            plist: clean, pending (it is about to be written), damaged, readOnly,
+            unreachable. watching: inotify, or polling where the file system tells
+            nothing. What is wrong follows the table, with the place and what helps.
             --json prints the daemon's own answer, or that for the group.
             """,
         body: StatusVerb.run)
@@ -68,12 +69,14 @@ package enum StatusRendering {
     private static func table(_ groups: [GroupStatus]) -> [String] {
         guard !groups.isEmpty else { return ["no groups"] }
         let header = ["GROUP", "REVISION", "KEYS", "SIZE", "WATCHERS", "PLIST", "WATCHING"]
-        let rows = [header] + groups.map { group in
-            [
-                group.group.string, String(group.position.revision), String(group.keys), size(group.bytes),
-                String(group.watchers), group.plist.rawValue, group.watching.rawValue,
-            ]
-        }
+        let rows =
+            [header]
+            + groups.map { group in
+                [
+                    group.group.string, String(group.position.revision), String(group.keys), size(group.bytes),
+                    String(group.watchers), group.plist.rawValue, group.watching.rawValue,
+                ]
+            }
         let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             row.indices.map { column in
@@ -86,7 +89,8 @@ package enum StatusRendering {
 
     private static func problem(_ subject: String, _ problem: Problem) -> [String] {
         let place = problem.path.map { path in
-            "  at " + ([path] + [problem.line, problem.column].compactMap { $0.map(String.init) }).joined(separator: ":")
+            "  at "
+                + ([path] + [problem.line, problem.column].compactMap { $0.map(String.init) }).joined(separator: ":")
         }
         return ["", "\(subject): \(problem.reason)"]
             + [place, problem.advice.map { "  \($0)" }].compactMap { $0 }

@@ -3,16 +3,22 @@ extension Verb {
         "watch", [Argument("GROUP"), Argument("GLOB", .any)], summary: "print every change as it happens",
         options: [.initial, .count],
         details: """
-            GLOBs choose keys: * any run, ? one character, \\ escapes. One line a change, with time, revision, key, old and
-            new value, and who made it. --json prints one object a line:
+            GLOBs choose keys: * any run, ? one character, \\ escapes. One line a change,
+            with time, revision, key, old and new value, and who made it. --json prints
+            one object a line:
 
-              {"group", "revision", "time", "origin", "key", "old", "new"}   a change; "old" or "new" is absent for no value;
-                                                         "coalesced": n where one line stands for n revisions
-              {"group", "epoch", "revision", "reason", "values"}     a snapshot: with --initial, and after a gap
+              {"group", "revision", "time", "origin", "key", "old", "new"}
+                  a change; without "old" the key is new, without "new" it is gone;
+                  "coalesced": n where the line stands for n revisions, because they
+                  came faster than they were read
+              {"group", "epoch", "revision", "reason", "values"}
+                  a snapshot: with --initial, and after a gap
               {"group", "deleted": true}
+                  the group is gone; if it comes back a snapshot follows
 
-            Ends after --count changes, or after --timeout seconds (with status 1 if --count was not reached). A daemon
-            that goes away is waited for, and the watch goes on where it stood.
+            Ends after --count changes, or after --timeout seconds (with status 1 if
+            --count was not reached). A daemon that goes away is waited for, and the watch
+            goes on where it stood.
             """
     ) { (session) throws(Failure) in
         try Watcher(session).run()

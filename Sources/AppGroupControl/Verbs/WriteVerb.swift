@@ -8,9 +8,10 @@ extension Verb {
         "write", [Argument("GROUP"), Argument("KEY")], takesValue: true, summary: "set a value",
         options: [.durable, .unchangedSince, .tag, .create],
         details: """
-            As defaults has it, but strict: what is no value of the type is refused. Without TYPE the value keeps the type
-            that the key has, if it is such a value, and is a text otherwise; a note says which. A group that does not
-            exist is made, unless one of nearly the same name exists.
+            As defaults has it, but strict: what is no value of the type is refused.
+            Without TYPE the value keeps the type that the key has, if it is such a value,
+            and is a text otherwise; a note says which. A group that does not exist is
+            made, unless one of nearly the same name exists.
 
               appgroupctl write group.com.example.app theme dark
               appgroupctl write group.com.example.app size -int 12
@@ -24,13 +25,25 @@ enum WriteVerb {
         let group = try session.group()
         let key = Key(session.arguments[1])
         let written = try WrittenValue(session.invocation.valueTokens)
+        let unchangedSince = try session.invocation.number(.unchangedSince)
         let request = WriteRequest(
             group: group, edits: try edits(written, key, group, session),
-            unchangedSince: try session.invocation.number(.unchangedSince),
+            unchangedSince: unchangedSince,
             isDurable: session.invocation.has(.durable), tag: session.invocation.value(.tag))
-        if try session.callIfPresent(.write(request)) != nil { return }
-        try create(group, session)
-        _ = try session.call(.write(request))
+        if try session.callIfPresent(.write(request)) == nil {
+            try create(group, session)
+            _ = try session.call(.write(request))
+        }
+        if case .untyped = written { noteType(request.edits, session) }
+    }
+
+    /// The type was guessed: it is said which one it was.
+    private static func noteType(_ edits: [Edit], _ session: Session) {
+        for edit in edits {
+            guard let value = edit.value else { continue }
+            let text = TextRendering.inline(value)
+            session.console.note("\(TextRendering.key(edit.key)): stored as \(value.kind.rawValue) \(text)")
+        }
     }
 
     private static func edits(
@@ -44,7 +57,6 @@ enum WriteVerb {
             let reply = try session.callIfPresent(.read(group, keys: [key.pattern]))
             let present = try reply.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
             let value = WrittenValue.guess(word, like: present[key])
-            session.console.note("\(TextRendering.key(key)): stored as \(value.kind.rawValue) \(TextRendering.inline(value))")
             return [.set(key, value)]
         }
     }

@@ -1,0 +1,84 @@
+import AppGroupControl
+import Testing
+
+@Suite("Help")
+struct HelpTests {
+    static let general = """
+        usage: appgroupctl [OPTION…] VERB [ARGUMENT…]
+
+        Reads, writes and watches the settings that programs share through appgroupd.
+
+        verbs:
+          list                           print the groups, one a line
+          create GROUP                   make a group and print its directory; an existing one is fine
+          read GROUP [KEY…]              print all values, or those of the keys
+          write GROUP KEY [TYPE] VALUE…  set a value
+          delete GROUP [KEY…]            remove the keys, or all of them
+          delete-group GROUP             remove the group and its directory, which goes to .trash
+          watch GROUP [GLOB…]            print every change as it happens
+          history GROUP [GLOB…]          print the changes that are still kept, newest first
+          status [GROUP]                 print how the daemon and its groups are doing
+          sync [GROUP]                   wait until all is on disk and in the files, and edits are seen
+          link GROUP                     let programs that use Foundation's UserDefaults take part
+          unlink GROUP                   undo link: put a copy of the group's file in the link's place
+          help [VERB]                    print this, or the help of a verb
+
+        options:
+          --socket PATH      the daemon's socket, instead of the one in $XDG_RUNTIME_DIR
+          --json             print JSON, one value a line
+          --timeout SECONDS  how long an answer may take (30); watch: how long to watch
+          -q, --quiet        no notes on standard error, only errors
+          --version          print the version
+          -h, --help         print this; after a verb, its help
+
+        exit status: 0 done, 1 not found or refused, 2 appgroupd cannot be reached, 64 wrong usage
+
+        """
+
+    @Test("the general screen", arguments: [["--help"], ["-h"], ["help"], ["HELP"], ["--json", "-h"]])
+    func general(_ arguments: [String]) {
+        let run = CapturedRun(arguments)
+        #expect(run.output == Self.general)
+        #expect(run.error == "")
+        #expect(run.status == 0)
+    }
+
+    static let history = """
+        usage: appgroupctl history GROUP [GLOB…]
+
+        Print the changes that are still kept, newest first.
+
+        One line a change, as watch prints them; GLOBs choose keys: * any run, ? one character, \\ escapes.
+
+        options:
+          --limit N  at most N commits (100)
+
+        appgroupctl --help lists the options that every verb takes.
+
+        """
+
+    @Test(
+        "a verb's screen",
+        arguments: [["history", "-h"], ["--help", "history"], ["help", "history"], ["help", "History"]])
+    func ofVerb(_ arguments: [String]) {
+        #expect(CapturedRun(arguments).output == Self.history)
+    }
+
+    @Test("every verb has one, within 100 columns, with all of its options", arguments: Verb.all.map(\.name))
+    func everyVerb(_ name: String) throws {
+        let run = CapturedRun(name, "--help")
+        #expect(run.status == 0)
+        #expect(run.output.hasPrefix("usage: appgroupctl \(name)"))
+        #expect(run.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        let verb = try #require(Verb.named(name))
+        for option in verb.options { #expect(run.output.contains("\n  \(option.synopsis)  ")) }
+        if verb.takesValue {
+            for flag in ValueFlag.allCases { #expect(run.output.contains("\n  \(flag.rawValue) ")) }
+        }
+    }
+
+    @Test("the version", arguments: [["--version"], ["list", "--version"]])
+    func version(_ arguments: [String]) {
+        #expect(CapturedRun(arguments).output == "appgroupctl \(Control.version)\n")
+    }
+}
