@@ -11,7 +11,7 @@ enum FileOutcome: Sendable {
     case commitAbandoned(SystemError)
     /// Nil: it is gone. Otherwise it had changed since it was read.
     case discarded(Result<PlistLeftover?, SystemError>)
-    case compacted(Result<JournalRewrite, JournalUseFailure>)
+    case compacted(Result<CompactedJournal, JournalUseFailure>)
     case synced(Journal.SyncHandle, Result<Void, SystemError>)
 }
 

@@ -6,8 +6,8 @@ import PropertyList
 
 /// A rewrite of the journal that is under way.
 struct CompactionTracking {
-    /// What was appended to the old journal since it began.
-    var tail: [[UInt8]] = []
+    /// What was appended to the old journal since it began, and whether that is a commit.
+    var tail: [(payload: [UInt8], isCommit: Bool)] = []
     /// The newest revision that the rewrite leaves in its snapshot.
     var horizon: Int64
 }
@@ -40,22 +40,22 @@ extension GroupHost {
         }
     }
 
-    func compactionEnded(_ outcome: Result<JournalRewrite, JournalUseFailure>) {
+    func compactionEnded(_ outcome: Result<CompactedJournal, JournalUseFailure>) {
         guard let tracking = compaction else { return }
         do throws(JournalUseFailure) {
-            let rewrite = try outcome.get()
+            let compacted = try outcome.get()
             // What is applied and not journaled yet belongs to the tail.
             flush()
             let tail = compaction?.tail ?? []
             compaction = nil
             let adopted: Journal.Adopted
             do throws(SystemError) {
-                adopted = try journal.adopt(rewrite, tail: tail)
+                adopted = try journal.adopt(compacted.rewrite, tail: tail.map(\.payload))
             } catch {
                 throw .system(error)
             }
             journal = adopted.journal
-            reindex(adopted.offsets)
+            reindex(adopted.offsets, areCommits: compacted.areCommits + tail.map(\.isCommit))
             state.forgetRemovals(upTo: tracking.horizon)
         } catch {
             compaction = nil
@@ -63,16 +63,21 @@ extension GroupHost {
         }
     }
 
-    /// The records of the new file are in the order of the old ones: commits are found by reading what they are.
-    private func reindex(_ offsets: [UInt64]) {
-        var entries: [CommitIndex.Entry] = []
-        for offset in offsets {
-            guard let payload = try? journal.read(at: offset), case .commit(let commit)? = JournalEntry(payload[...])
-            else { continue }
-            entries.append(CommitIndex.Entry(offset: offset, size: payload.count, time: commit.time))
+    /// The commits of the new file are the newest ones of the old, in the same order at other places.
+    private func reindex(_ offsets: [UInt64], areCommits: [Bool]) {
+        let places = zip(offsets, areCommits).filter(\.1).map(\.0)
+        let kept = index.entries.suffix(places.count)
+        let entries = zip(kept, places).map { entry, offset in
+            CommitIndex.Entry(offset: offset, size: entry.size, time: entry.time)
         }
-        index = CommitIndex(entries, newest: state.revision)
+        index = CommitIndex(entries, newest: index.newest)
     }
+}
+
+/// A rewritten journal, with what each of its records is.
+struct CompactedJournal: Sendable {
+    var rewrite: JournalRewrite
+    var areCommits: [Bool]
 }
 
 /// Why the records of a journal could not be used.
@@ -86,11 +91,12 @@ enum JournalUseFailure: Error {
 enum Compaction {
     static func rewrite(
         _ path: String, upTo size: UInt64, of group: GroupIdentifier, horizon: Int64
-    ) -> Result<JournalRewrite, JournalUseFailure> {
+    ) -> Result<CompactedJournal, JournalUseFailure> {
         do throws(JournalUseFailure) {
-            let payloads = try payloads(path, upTo: size, of: group, horizon: horizon)
+            let records = try records(path, upTo: size, of: group, horizon: horizon)
             do throws(SystemError) {
-                return .success(try JournalRewrite.write(for: path, payloads: payloads))
+                let rewrite = try JournalRewrite.write(for: path, payloads: records.map(\.payload))
+                return .success(CompactedJournal(rewrite: rewrite, areCommits: records.map(\.isCommit)))
             } catch {
                 throw .system(error)
             }
@@ -100,9 +106,9 @@ enum Compaction {
     }
 
     /// Header, snapshot at the horizon, what was known of the plist there, and all records after it as they are.
-    private static func payloads(
+    private static func records(
         _ path: String, upTo size: UInt64, of group: GroupIdentifier, horizon: Int64
-    ) throws(JournalUseFailure) -> [[UInt8]] {
+    ) throws(JournalUseFailure) -> [(payload: [UInt8], isCommit: Bool)] {
         let records: [Journal.StoredRecord]
         do throws(JournalError) {
             // What was appended since is in the tail already.
@@ -127,7 +133,8 @@ enum Compaction {
                 .plist(digest: replay.knownDigest, differences: replay.base.possibleDifferences),
             ]
             let projection = replay.projectedDigest.map { [JournalEntry.projection(digest: $0).encoded] } ?? []
-            return [Array(header.payload)] + entries.map(\.encoded) + projection + rest.map { Array($0.payload) }
+            let head = [Array(header.payload)] + entries.map(\.encoded) + projection
+            return head.map { ($0, false) } + rest.map { (Array($0.payload), JournalEntry.isCommit($0.payload)) }
         } catch {
             throw .replay(error)
         }

@@ -406,7 +406,8 @@ extension GroupHost {
         // Only when the edit is in the journal may the file go that holds it.
         guard flush() == nil else { return retryLater() }
         if usesText {
-            plist.baseText = content.bytes
+            // A binary text has nothing around its values that would be worth keeping.
+            if content.format == .xml { plist.baseText = content.bytes }
             plist.needsWrite = true
         }
         discard(leftover)

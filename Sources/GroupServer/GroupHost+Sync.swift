@@ -52,6 +52,7 @@ extension GroupHost {
         for waiter in waiters { server.answer(waiter.target, with: refusal?.replyBytes ?? waiter.success) }
         for callback in callbacks { callback(refusal) }
         if !sync.waiters.isEmpty || !sync.callbacks.isEmpty { server.markForSync(self) }
+        if journal.hasUnsyncedBytes { server.syncIsDue() }
     }
 
     static func syncRefusal(_ error: SystemError) -> GroupError {

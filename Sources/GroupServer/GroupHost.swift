@@ -89,7 +89,8 @@ extension GroupHost {
         let payloads = commits.map(\.recorded.encoded)
         do throws(SystemError) {
             let offsets = try journal.append(payloads)
-            compaction?.tail.append(contentsOf: payloads)
+            compaction?.tail.append(contentsOf: payloads.map { ($0, true) })
+            server.syncIsDue()
             for (commit, offset) in zip(commits, offsets) { settle(commit, at: offset) }
         } catch {
             takeBack(commits, because: error)
@@ -126,7 +127,7 @@ extension GroupHost {
         let payload = entry.encoded
         do throws(SystemError) {
             _ = try journal.append([payload])
-            compaction?.tail.append(payload)
+            compaction?.tail.append((payload, false))
             server.syncIsDue()
             return true
         } catch {

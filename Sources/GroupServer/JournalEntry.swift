@@ -65,6 +65,11 @@ extension JSONWriter {
 // MARK: - Reading
 
 extension JournalEntry {
+    /// Told by its first member, without reading the rest.
+    static func isCommit(_ payload: ArraySlice<UInt8>) -> Bool {
+        payload.starts(with: #"{"group":"#.utf8)
+    }
+
     /// Nil for a text that is none of these, which only damage or a later version can have written.
     init?(_ payload: ArraySlice<UInt8>) {
         guard let json = try? JSON(parsing: payload), let object = json.objectValue else { return nil }

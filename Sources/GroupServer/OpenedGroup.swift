@@ -9,6 +9,8 @@ struct OpenedGroup {
     var replay: Replay
     /// What people should know, if something was wrong.
     var notice: String?
+    /// Whether the group began with this.
+    var isNew = false
 
     enum Failure: Error {
         /// The journal can be neither read nor replaced; the group cannot be served.
@@ -63,6 +65,7 @@ struct OpenedGroup {
             let header = JournalEntry.header(group: group.string, epoch: epoch).encoded
             journal = try Journal.create(path, payloads: [header]).journal
             replay = try Replay.beginning(group, header: header)
+            isNew = true
         } catch {
             throw .system(error)
         }

@@ -7,6 +7,9 @@ package struct Paths: Equatable, Sendable {
     package var state: String
     /// The socket; nil when no runtime directory is known and none was given.
     package var socket: String?
+    /// Where clients that know only the interface's name look for its socket (systemd 260's registry); nil where the socket
+    /// was put elsewhere.
+    package var registryLink: String?
     /// Where a configuration file is looked for, the first found counts.
     package var configurationFiles: [String]
 
@@ -40,6 +43,8 @@ package struct Paths: Equatable, Sendable {
         if let path = overrides.root { root = path } else { root = try directory("XDG_DATA_HOME", ".local/share") + "/appgroups" }
         if let path = overrides.state { state = path } else { state = try directory("XDG_STATE_HOME", ".local/state") + "/appgroupd" }
         socket = overrides.socket ?? absolute("XDG_RUNTIME_DIR").map { "\($0)/appgroupd/io.appgroupd.Settings" }
+        registryLink = overrides.socket == nil
+            ? absolute("XDG_RUNTIME_DIR").map { "\($0)/varlink/registry/io.appgroupd.Settings" } : nil
         for (option, path) in [("--root", root), ("--state", state), ("--socket", socket ?? "/")]
         where !path.hasPrefix("/") {
             throw .notAbsolute(option: option, path: path)

@@ -121,11 +121,26 @@ package enum Program {
         }
         do throws(ListeningSocket.Failure) {
             if let descriptor { return try .adopt(FileDescriptor(owning: descriptor.rawValue)) }
-            return try .bind(paths.socket ?? "")
+            let listener = try ListeningSocket.bind(paths.socket ?? "")
+            register(paths)
+            return listener
         } catch .inUse(let holder, let path) {
             throw Exit(status: Status.temporaryFailure, text: "\(path) is in use by \(holder)")
         } catch {
             throw Exit(status: Status.failure, text: error.description)
+        }
+    }
+
+    /// Best effort: who looks in the registry has another way too.
+    private static func register(_ paths: Paths) {
+        guard let link = paths.registryLink, let socket = paths.socket else { return }
+        do throws(SystemError) {
+            try Files.makeDirectories(Files.parent(of: link))
+            guard (try? Files.readLink(link)) != socket else { return }
+            try Files.unlinkIfPresent(link)
+            try Files.symlink(socket, at: link)
+        } catch {
+            Log.debug("not entered in the registry of services: \(error)")
         }
     }
 

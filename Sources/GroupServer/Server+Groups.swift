@@ -33,6 +33,9 @@ extension Server {
         do throws(OpenedGroup.Failure) {
             let opened = try OpenedGroup(group, path: paths.journal(of: group.string), timeText: fileTimeText)
             if let notice = opened.notice { Log.warning(notice) }
+            // Somebody made the directory by hand: the rest of the layout is ours to make. Of a group that is known, what
+            // is missing is out of reach, and not made anew.
+            if opened.isNew { _ = try? container.create(group) }
             let host: GroupHost
             do throws(SystemError) {
                 host = try GroupHost(server: self, opened: opened)

@@ -37,7 +37,10 @@ extension Server {
                 if directory == container.root { rootIsGone() }
             case .overflow: rescan()
             case .watching(let directory):
-                if directory == container.root { openAllGroups() }
+                if directory == container.root {
+                    isRootWatched = true
+                    openAllGroups()
+                }
                 if directories.answered(directory, .watched) { changed.formUnion(directories.groups(in: directory)) }
             case .watchFailed(let directory, let reason): watchFailed(directory, reason, &changed)
             case .barrier(let id), .barrierFailed(let id, _):
@@ -68,9 +71,9 @@ extension Server {
 
     private func watchFailed(_ directory: String, _ reason: Errno, _ changed: inout Set<GroupIdentifier>) {
         if reason == .noSuchFile || reason == .notDirectory {
-            // It went before it was watched; the look at the file finds what is there instead.
+            // It went before it was watched. If another comes, its parent's events tell; no look at once, which would
+            // ask for the same watch again.
             directories.lost(directory)
-            changed.formUnion(directories.groups(in: directory))
             pollIsDue()
             return
         }
@@ -96,6 +99,7 @@ extension Server {
 
     private func rootIsGone() {
         Log.warning("the directory \(container.root) is gone; the groups are kept as they are")
+        isRootWatched = false
         look(at: Set(hosts.keys))
         pollIsDue()
     }
@@ -107,7 +111,8 @@ extension Server {
             host.plistMayHaveChanged()
         }
         retryWatches()
-        if hosts.values.contains(where: needsPolling) { pollIsDue() }
+        if !isRootWatched { watcher?.watch(directory: container.root) }
+        if !isRootWatched || hosts.values.contains(where: needsPolling) { pollIsDue() }
     }
 
     func needsPolling(_ host: GroupHost) -> Bool {

@@ -33,6 +33,8 @@ final class Server {
     let syncWorker: WorkerThread
     var directories = DirectoryTable()
     var watcher: Watcher?
+    /// Whether new groups are noticed by events.
+    var isRootWatched = false
     var barriers: [UInt64: () -> Void] = [:]
     var nextBarrier: UInt64 = 1
 
@@ -51,7 +53,7 @@ final class Server {
     private var turnTime: Timestamp?
     private var isInTurn = false
     /// The message of the newest commit, which all observers of the whole group share.
-    private var sharedMessage: (of: ObjectIdentifier, bytes: [UInt8])?
+    private var sharedMessage: (of: RecordedCommit, bytes: [UInt8])?
     let startTime = ProcessFacts.monotonicMicroseconds()
 
     init(
@@ -126,7 +128,6 @@ extension Server {
     private func startSyncs() {
         for host in hostsToSync { host.startSync() }
         hostsToSync = []
-        if hosts.values.contains(where: \.journal.hasUnsyncedBytes) { syncIsDue() }
     }
 
     /// The writers get their replies before the observers get the news.
@@ -172,9 +173,9 @@ extension Server {
 
     private func message(of reply: WatchReply) -> [UInt8] {
         guard case .recorded(let recorded) = reply else { return reply.message }
-        if let sharedMessage, sharedMessage.of == ObjectIdentifier(recorded) { return sharedMessage.bytes }
+        if let sharedMessage, sharedMessage.of === recorded { return sharedMessage.bytes }
         let bytes = reply.message
-        sharedMessage = (ObjectIdentifier(recorded), bytes)
+        sharedMessage = (recorded, bytes)
         return bytes
     }
 
