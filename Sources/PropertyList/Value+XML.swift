@@ -22,7 +22,11 @@ extension Value {
             return Timestamp.representable.contains(timestamp) ? nil : .date(timestamp)
         case .array(let elements):
             guard levels > 0 else { return .depth }
-            return elements.lazy.compactMap { $0.firstUncarriable(levels: levels - 1) }.first
+            // A loop: `lazy.compactMap(…).first` looks at its element more than once, which at every level multiplies.
+            for element in elements {
+                if let found = element.firstUncarriable(levels: levels - 1) { return found }
+            }
+            return nil
         case .dictionary(let entries):
             guard levels > 0 else { return .depth }
             for (key, value) in entries {

@@ -158,7 +158,7 @@ extension XMLEditor {
     ) -> (style: XMLWriter.Layout, before: [UInt8], between: [UInt8]) {
         guard let model = layout.model else {
             guard case .lines(let indentation) = style else { return (.inline, [], []) }
-            let inner = indentation + unit
+            let inner = layout.commentIndentation ?? indentation + unit
             return (.lines(indentation: inner), newline + inner, newline + inner)
         }
         let between = [UInt8](bytes[model.keyEnd..<model.valueStart])

@@ -17,6 +17,8 @@ struct XMLLayout {
     var slots: [Slot] = []
     /// The entry that new ones are made to look like: the last one that begins a line, or else the last one.
     var model: Slot?
+    /// The indentation of a comment that begins the dictionary on a line of its own: the model where there is no entry.
+    var commentIndentation: [UInt8]?
 
     /// Scans a dictionary that was read before.
     ///
@@ -31,6 +33,7 @@ struct XMLLayout {
         while true {
             if !tag.isEmpty { try scanner.skipToTag() }
             contentEnd = scanner.at
+            if model == nil { commentIndentation = bytes.indentation(ofContentIn: tag.end..<contentEnd) }
             guard let keyTag = try scanner.nextKey(in: tag) else { return }
             let key = Key(try scanner.string(of: keyTag))
             let keyEnd = scanner.at
@@ -76,6 +79,11 @@ extension [UInt8] {
         // A file that begins within its first line counts like a line, but for a byte order mark.
         let isLineStart = start == 0 || self[start - 1] == 0x0A || self[start - 1] == 0x0D
         return isLineStart ? [UInt8](self[start..<offset]) : nil
+    }
+
+    /// The indentation of the first thing in this range that is no white space, if it begins a line.
+    func indentation(ofContentIn range: Range<Int>) -> [UInt8]? {
+        self[range].firstIndex { !$0.isXMLWhiteSpace }.flatMap { indentation(before: $0) }
     }
 
     /// The offset after the blanks and one line end from this offset on, if nothing else stands in the rest of the line.
