@@ -19,7 +19,7 @@ extension Journal {
     }
 
     /// What a journal that is opened may have, in bytes; compaction keeps it far below.
-    static let sizeLimit = 1 << 30
+    static let sizeLimit: Int64 = 1 << 30
 
     /// Opens a journal and reads all of it. A torn tail is cut off and the cut made durable; anything else that is
     /// wrong is an error, and then nothing is modified.
@@ -58,7 +58,10 @@ extension Journal {
     ) throws(JournalError) -> (file: SharedFile, bytes: [UInt8]) {
         do throws(SystemError) {
             let file = try Files.openRegular(path, [flags, .noFollow])
-            let bytes = try file.readAll(limit: sizeLimit)
+            // Nobody else writes to it: what there is now is all.
+            let size = try file.status().size
+            guard size <= sizeLimit else { throw SystemError(errno: .fileTooLarge, call: "read", path: path) }
+            let bytes = try file.pread(count: Int(size), at: 0)
             return (SharedFile(file), bytes)
         } catch where error.errno == .noSuchFile {
             throw .absent

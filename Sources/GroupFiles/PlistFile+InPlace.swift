@@ -8,7 +8,7 @@ extension PlistFile {
         let names = temporaries(prepared.target)
         try writeBackup(base, names)
         let file = try Files.openRegular(prepared.target, [.readWrite, .noFollow])
-        guard try file.readAll(limit: sizeLimit) == base.bytes else {
+        guard try file.pread(count: base.bytes.count + 1, at: 0) == base.bytes else {
             abandon(prepared)
             return .changed(read())
         }

@@ -23,6 +23,11 @@ extension PlistFile {
             if let leftover = try leftover(at: temporaries(target).swap) { return .leftover(leftover) }
             let text = try Self.text(entries, base: base, baseText: baseText)
             if let base, base.bytes == text { return .unchanged(base) }
+            // A rename would pass over the write protection of the file itself, which was put there for a reason.
+            if base != nil, !Files.isWritable(target) {
+                guard read() == reading else { return .changed(read()) }
+                throw .readOnly(.permissionDenied, reason: "\(target) is write-protected")
+            }
             return .ready(try write(text, entries, base: base, target))
         } catch {
             return .failed(error)
@@ -50,10 +55,6 @@ extension PlistFile {
     ) throws(PlistWriteProblem) -> PreparedPlist {
         guard text.count <= sizeLimit else {
             throw .system(SystemError(errno: .fileTooLarge, call: "write", path: target))
-        }
-        // A rename would pass over the write protection of the file itself, which was put there for a reason.
-        if base != nil, !Files.isWritable(target) {
-            throw .readOnly(.permissionDenied, reason: "\(target) is write-protected")
         }
         do throws(SystemError) {
             let names = temporaries(target)

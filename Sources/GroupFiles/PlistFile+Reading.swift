@@ -42,8 +42,9 @@ extension PlistFile {
             let before = try file.status()
             guard before.kind == .regular else { return (notAFile(target, before.kind), true) }
             guard before.size <= Int64(sizeLimit) else { return (tooLarge(target, before), true) }
-            let bytes = try file.readAll(limit: sizeLimit)
-            let isFinal = try file.status().identity == before.identity
+            // One byte more than there should be: a file that grows under our eyes is seen to.
+            let bytes = try file.pread(count: Int(before.size) + 1, at: 0)
+            let isFinal = try file.status().identity == before.identity && bytes.count == Int(before.size)
             return (interpret(bytes, before, target), isFinal)
         } catch {
             let reason = SystemError(errno: error.errno, call: error.call, path: target)

@@ -123,7 +123,7 @@ import TestSupport
 
     @Test func noFlippedBitGivesAWrongRecord() {
         SplitMix64.withSeed { random in
-            let (bytes, payloads) = randomJournal(&random, records: 12)
+            let (bytes, payloads) = randomJournal(&random, records: 6)
             for bit in 0..<bytes.count * 8 {
                 var flipped = bytes
                 flipped[bit / 8] ^= 1 << UInt8(bit % 8)
