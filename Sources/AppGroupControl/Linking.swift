@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import Varlink
 
 /// The work of `link`: puts the link in place so that no setting is lost, whoever writes meanwhile. Owned by the tool's
 /// one thread.
@@ -68,7 +69,8 @@ struct Linking {
     private func makeLink() throws(Failure) -> Bool {
         try prepareTarget()
         let isMade = try session.file { () throws(SystemError) in
-            try Files.makeDirectories(Files.parent(of: path))
+            // The place that a user names has to be there; the standard one may be new.
+            if !session.invocation.has(.path) { try Files.makeDirectories(Files.parent(of: path)) }
             return try Self.makeLink(target, at: path)
         }
         guard isMade else { return false }
@@ -98,7 +100,7 @@ struct Linking {
 extension Linking {
     private func replaceFile() throws(Failure) -> Bool {
         guard let content = try readFile() else { return false }
-        try mergeFirst(content)
+        let revision = try mergeFirst(content)
         try prepareTarget()
         let kept = try makeLinkAside()
         guard try exchange(kept) else {
@@ -108,16 +110,27 @@ extension Linking {
         syncDirectory()
         try session.console.print("\(path) is linked to \(group); the file that was there is \(kept)")
         try session.console.flush()
-        try mergeWhatCame(after: content, in: kept)
+        try mergeWhatCame(after: content, at: revision, in: kept)
         return true
     }
 
-    /// Nil: it is gone by now. A damaged one is not touched.
+    /// Nil: it is gone by now, or somebody is writing it. A damaged one is not touched; but it may be one that is just being
+    /// written, so it gets the settle time.
     private func readFile() throws(Failure) -> PlistContent? {
-        switch PlistFile(path: path).read() {
+        let file = PlistFile(path: path)
+        let first = file.read()
+        var reading = first
+        let settled = Deadline(afterSeconds: Self.settleTime)
+        while case .damaged = reading, !settled.isOver {
+            Deadline(afterSeconds: 0.002).sleep()
+            reading = file.read()
+        }
+        switch reading {
         case .content(let content): return content
         case .absent: return nil
-        case .damaged(let problem, _, _): throw Self.refusal(of: problem)
+        case .damaged(let problem, _, _):
+            guard reading == first else { return nil }
+            throw Self.refusal(of: problem)
         case .unreachable(let problem, _): throw .refused("\(problem.path): \(problem.reason)")
         }
     }
@@ -130,7 +143,9 @@ extension Linking {
     }
 
     /// The file's values win: they are what the programs that are to take part have stored.
-    private func mergeFirst(_ content: PlistContent) throws(Failure) {
+    ///
+    /// Gives the revision that the group then has.
+    private func mergeFirst(_ content: PlistContent) throws(Failure) -> Int64 {
         let present = try session.read(group)
         for (key, value) in TextRendering.sorted(content.entries) {
             guard let old = present[key], !old.isSameInFile(as: value, content.format) else { continue }
@@ -138,16 +153,22 @@ extension Linking {
                 "\(TextRendering.key(key)): \(TextRendering.inline(old)) → \(TextRendering.inline(value)) (from \(path))"
             )
         }
-        try write(
-            content.entries.filter { entry in
-                present[entry.key].map { !$0.isSameInFile(as: entry.value, content.format) } ?? true
-            }.map { Edit.set($0.key, $0.value) })
+        let differing = content.entries.filter { entry in
+            present[entry.key].map { !$0.isSameInFile(as: entry.value, content.format) } ?? true
+        }
+        let request = writeRequest(differing.map { Edit.set($0.key, $0.value) })
+        return try revision(try session.call(.write(request)))
     }
 
-    private func write(_ edits: [Edit]) throws(Failure) {
-        guard !edits.isEmpty else { return }
-        let sorted = edits.sorted { $0.key < $1.key }
-        _ = try session.call(.write(WriteRequest(group: group, edits: sorted, isDurable: true, tag: "link")))
+    private func writeRequest(_ edits: [Edit], unchangedSince: Int64? = nil) -> WriteRequest {
+        WriteRequest(
+            group: group, edits: edits.sorted { $0.key < $1.key }, unchangedSince: unchangedSince, isDurable: true,
+            tag: "link")
+    }
+
+    private func revision(_ reply: JSONObject) throws(Failure) -> Int64 {
+        guard let position = reply["position"].flatMap(Position.init(wire:)) else { throw Session.unexpectedReply }
+        return position.revision
     }
 
     /// The link under the name that the file is to get: after the exchange nothing is left to be done, so that a tool
@@ -186,22 +207,39 @@ extension Linking {
     }
 
     /// What was written between our reading and the exchange, or after it by a program that still has the file open.
-    private func mergeWhatCame(after first: PlistContent, in kept: String) throws(Failure) {
+    private func mergeWhatCame(after first: PlistContent, at revision: Int64, in kept: String) throws(Failure) {
         var merged = first
+        var revision = revision
         for _ in 0..<Self.attempts {
             Deadline(afterSeconds: Self.settleTime).sleep()
-            switch PlistFile(path: kept).read() {
-            case .content(let content) where content.digest == merged.digest: return
-            case .content(let content):
-                try write(Self.edits(from: merged.entries, to: content.entries))
-                session.console.note("\(path) was written meanwhile; that is in the group too")
-                merged = content
-            default: break
-            }
+            guard let content = PlistFile(path: kept).read().content else { continue }
+            if content.digest == merged.digest { return }
+            revision = try mergeLate(Self.edits(from: merged.entries, to: content.entries), at: revision)
+            session.console.note("\(path) was written meanwhile; that is in the group too")
+            merged = content
         }
         throw .refused(
             "a program goes on writing \(kept), which was \(path)",
-            advice: "end it, and compare the file with the group")
+            advice: "end it, and compare the file with the group"
+        )
+    }
+
+    /// A key that changed since then was written through the link already, later than what came out: that one stands.
+    private func mergeLate(_ edits: [Edit], at revision: Int64) throws(Failure) -> Int64 {
+        var edits = edits
+        while true {
+            switch try session.outcome(of: .write(writeRequest(edits, unchangedSince: revision))) {
+            case .success(let reply): return try self.revision(reply)
+            case .failure(.conflict(let keys, _)) where edits.contains(where: { Self.names(keys, $0.key) }):
+                edits.removeAll { Self.names(keys, $0.key) }
+            case .failure(let error): throw Failure.refused(error)
+            }
+        }
+    }
+
+    /// Byte for byte, which comparing texts is not.
+    private static func names(_ keys: [String], _ key: Key) -> Bool {
+        keys.contains { Key($0) == key }
     }
 
     static func edits(from old: [Key: Value], to new: [Key: Value]) -> [Edit] {

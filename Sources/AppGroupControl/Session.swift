@@ -52,34 +52,34 @@ final class Session {
 
     /// One call; its errors are those of the command.
     func call(_ request: Request) throws(Failure) -> JSONObject {
-        let address = try address()
-        let deadline = try answerDeadline()
-        do throws(ConnectionError) {
-            return try answer(request, address, deadline)
-        } catch {
-            throw failure(error)
+        switch try outcome(of: request) {
+        case .success(let reply): return reply
+        case .failure(let error): throw failure(.refused(error))
         }
     }
 
     /// One call where an unknown group is no error: nil.
     func callIfPresent(_ request: Request) throws(Failure) -> JSONObject? {
-        let address = try address()
-        let deadline = try answerDeadline()
-        do throws(ConnectionError) {
-            return try answer(request, address, deadline)
-        } catch .refused(.noSuchGroup) {
-            return nil
-        } catch {
-            throw failure(error)
+        switch try outcome(of: request) {
+        case .success(let reply): return reply
+        case .failure(.noSuchGroup): return nil
+        case .failure(let error): throw failure(.refused(error))
         }
     }
 
-    private func answer(
-        _ request: Request, _ address: DaemonAddress, _ deadline: Deadline
-    ) throws(ConnectionError) -> JSONObject {
-        if connection == nil { connection = try DaemonConnection(to: address, deadline: deadline) }
-        guard let connection else { throw .closed }
-        return try connection.call(request, deadline: deadline)
+    /// One call whose refusal is for the caller to judge.
+    func outcome(of request: Request) throws(Failure) -> Result<JSONObject, GroupError> {
+        let address = try address()
+        let deadline = try answerDeadline()
+        do throws(ConnectionError) {
+            if connection == nil { connection = try DaemonConnection(to: address, deadline: deadline) }
+            guard let connection else { throw .closed }
+            return .success(try connection.call(request, deadline: deadline))
+        } catch .refused(let error) {
+            return .failure(error)
+        } catch {
+            throw failure(error)
+        }
     }
 
     /// An error for people; an unknown group comes with the names that may have been meant.
