@@ -67,6 +67,7 @@ extension WatcherTests {
             try Files.rename(fixture.seen, to: old)
             try Files.makeDirectory(fixture.seen)
             #expect(try fixture.drain() == [.directoryGone(directory: fixture.seen)])
+            #expect(try watchCount() == 1)
             try fixture.directory.quickWrite("old/a")
             #expect(try fixture.drain() == [])
             try fixture.watch(fixture.seen)
@@ -112,6 +113,7 @@ extension WatcherTests {
                 #expect(try Set(fixture.drain().compactMap(directory)) == [link])
                 fixture.watcher.unwatch(directory: link)
                 _ = try fixture.drain()
+                #expect(try watchCount() == 1)
                 try fixture.directory.write("seen/a", "3")
                 #expect(try fixture.drain() == [])
             }

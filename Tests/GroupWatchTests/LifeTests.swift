@@ -75,14 +75,6 @@ extension WatcherTests {
             #expect(next.log.all == [.watching(directory: next.seen), .barrier(1)])
         }
 
-        /// How many watches the process has, by the kernel's account.
-        private func watchCount() throws -> Int {
-            try Files.list("/proc/self/fdinfo").reduce(0) { count, name in
-                let info = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)) ?? ""
-                return count + info.split(separator: "\n").filter { $0.hasPrefix("inotify wd") }.count
-            }
-        }
-
         @Test("The inotify descriptor is not inherited by children")
         func closeOnExec() throws {
             let fixture = try Fixture()

@@ -123,3 +123,11 @@ func shell(_ command: String, _ location: SourceLocation = #_sourceLocation) thr
     process.waitUntilExit()
     try #require(process.terminationStatus == 0, "\(command)", sourceLocation: location)
 }
+
+/// How many watches the process has, by the kernel's account. A watcher's cookie is one.
+func watchCount() throws -> Int {
+    try Files.list("/proc/self/fdinfo").reduce(0) { count, name in
+        let info = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)) ?? ""
+        return count + info.split(separator: "\n").filter { $0.hasPrefix("inotify wd") }.count
+    }
+}
