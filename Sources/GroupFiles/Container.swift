@@ -100,7 +100,7 @@ extension Container {
         do throws(SystemError) {
             try Files.makeDirectory(path)
             return true
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             try checkDirectory(path)
             return false
         } catch {
@@ -112,7 +112,7 @@ extension Container {
         let status: FileStatus
         do throws(SystemError) {
             status = try Files.status(path)
-        } catch where error.errno == .noSuchFile {
+        } catch  where error.errno == .noSuchFile {
             throw .notADirectory(path: path)
         } catch {
             throw .system(error)

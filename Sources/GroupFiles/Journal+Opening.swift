@@ -63,7 +63,7 @@ extension Journal {
             guard size <= sizeLimit else { throw SystemError(errno: .fileTooLarge, call: "read", path: path) }
             let bytes = try file.pread(count: Int(size), at: 0)
             return (SharedFile(file), bytes)
-        } catch where error.errno == .noSuchFile {
+        } catch  where error.errno == .noSuchFile {
             throw .absent
         } catch {
             throw .system(SystemError(errno: error.errno, call: error.call, path: path))
@@ -117,9 +117,9 @@ extension Files {
     static func renameUnlessTaken(_ path: String, to newPath: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
             try renameNoReplace(path, to: newPath)
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             return false
-        } catch where error.isUnsupportedRename {
+        } catch  where error.isUnsupportedRename {
             // The names are ours, and the daemon's lock keeps others of our kind away: looking first will do.
             guard try statusIfPresent(newPath, followLinks: false) == nil else { return false }
             try rename(path, to: newPath)

@@ -41,9 +41,9 @@ extension PlistFile {
         let names = temporaries(prepared.target)
         do throws(SystemError) {
             try Files.renameNoReplace(names.swap, to: prepared.target)
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             return changed(prepared)
-        } catch where error.isUnsupportedRename {
+        } catch  where error.isUnsupportedRename {
             // A link does not replace anything either. Where there are no links, looking first must do.
             guard try linkOrRename(names.swap, to: prepared.target) else { return changed(prepared) }
         }
@@ -55,7 +55,7 @@ extension PlistFile {
         do throws(SystemError) {
             try Files.link(swap, to: target)
             try Files.unlink(swap)
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             return false
         } catch {
             guard try Files.statusIfPresent(target, followLinks: false) == nil else { return false }
@@ -84,11 +84,11 @@ extension PlistFile {
         let names = temporaries(prepared.target)
         do throws(SystemError) {
             try Files.exchange(names.swap, prepared.target)
-        } catch where error.errno == .noSuchFile {
+        } catch  where error.errno == .noSuchFile {
             return changed(prepared)
-        } catch where error.errno == .busy {
+        } catch  where error.errno == .busy {
             return try overwrite(prepared, base)
-        } catch where error.isUnsupportedRename {
+        } catch  where error.isUnsupportedRename {
             guard let isOldKept = try replace(prepared, base) else { return changed(prepared) }
             guard isOldKept else {
                 try Files.fsyncDirectory(names.directory)

@@ -8,6 +8,7 @@ extension PlistFile {
     ///   - entries: all that the plist is to hold.
     ///   - expected: the digest of the content that the caller last took notice of; nil for no file.
     ///   - baseText: the text to be edited instead of the file's, for a file that is gone but whose comments are known.
+    /// - Returns: `ready`, or why nothing was made.
     package func prepare(
         _ entries: [Key: Value], expecting expected: Digest?, baseText: [UInt8]? = nil
     ) -> PlistPreparation {

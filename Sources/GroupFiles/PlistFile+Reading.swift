@@ -24,9 +24,8 @@ extension PlistFile {
         return last ?? .absent
     }
 
-    /// Reads the file, unless it is certainly the one that `identity` came from; then nil.
-    ///
-    /// - Parameter now: the clock that files are stamped by, in nanoseconds since 1970.
+    /// Reads the file, unless it is certainly the one that `identity` came from; then nil. `now` is the clock that files
+    /// are stamped by, in nanoseconds since 1970.
     package func readIfChanged(since identity: FileIdentity, now: Int64) -> PlistReading? {
         if case .found(let status) = resolve().outcome, status.identity == identity {
             let (age, overflow) = now.subtractingReportingOverflow(status.ctimeNanoseconds)

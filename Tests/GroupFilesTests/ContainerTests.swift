@@ -1,8 +1,8 @@
 import Foundation
 import GroupModel
 import LinuxIO
-import Testing
 import TestSupport
+import Testing
 
 @testable import GroupFiles
 
@@ -24,10 +24,11 @@ import TestSupport
     }
 
     // R76
-    @Test func R76_directoriesArePrivateWhateverTheUmask() throws {
+    @Test func r76DirectoriesArePrivateWhateverTheUmask() throws {
         #expect(try container.create(group))
         let path = container.path(of: group)
-        for name in ["", "/Library", "/Library/Preferences", "/Library/Caches", "/Library/Application Support", "/Documents"] {
+        let names = ["Preferences", "Caches", "Application Support"].map { "/Library/" + $0 }
+        for name in ["", "/Library", "/Documents"] + names {
             #expect(try Files.status(path + name).mode == 0o700)
         }
         #expect(try Files.status(container.root).mode == 0o700)
@@ -55,7 +56,7 @@ import TestSupport
 
     // R77
     @Test(.enabled(if: geteuid() == 0, "only root gives directories away"))
-    func R77_somebodyElsesDirectoryIsRefused() throws {
+    func r77SomebodyElsesDirectoryIsRefused() throws {
         try container.createRoot()
         try Files.openDirectory(container.root).changeOwner(uid: 1234, gid: 1234)
         #expect(throws: Container.Failure.notOurs(path: container.root, owner: 1234)) { try container.create(group) }

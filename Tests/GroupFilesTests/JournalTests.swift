@@ -1,7 +1,7 @@
 import Foundation
 import LinuxIO
-import Testing
 import TestSupport
+import Testing
 
 @testable import GroupFiles
 
@@ -221,7 +221,8 @@ import TestSupport
         let steps = ["unlink", "open", "fchmod", "write", "fsync", "pwrite", "fdatasync", "rename"]
         for (step, call) in (steps + ["fsync 2"]).enumerated() {
             let trial = try TemporaryDirectory()
-            let path = trial.file("g.journal"), copy = trial.file("copy")
+            let path = trial.file("g.journal")
+            let copy = trial.file("copy")
             let journal = try Journal.create(path, payloads: [bytes("header"), bytes("one")]).journal
             let name = String(call.prefix { $0 != " " })
             let fault = FaultPlan.Fault(name, at: call == "fsync 2" ? 2 : 1, .run { snapshot(path, to: copy) })
@@ -247,8 +248,11 @@ import TestSupport
                     switch Int.random(in: 0..<6, using: &random) {
                     case 0: [.init("pwrite", .short(short)), .init("pwrite", at: 2, .fail(.noSpace))]
                     case 1: [.init("pwrite", .fail(.noSpace)), .init("ftruncate", .fail(.inputOutput))]
-                    case 2: [.init("pwrite", .short(short)), .init("pwrite", at: 2, .fail(.noSpace)),
-                        .init("ftruncate", .fail(.inputOutput))]
+                    case 2:
+                        [
+                            .init("pwrite", .short(short)), .init("pwrite", at: 2, .fail(.noSpace)),
+                            .init("ftruncate", .fail(.inputOutput)),
+                        ]
                     default: []
                     }
                 let isKept = FaultPlan.run(faults) { (try? journal.append(batch.map(bytes))) != nil }

@@ -1,8 +1,8 @@
 import Foundation
 import LinuxIO
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 @testable import GroupFiles
 

@@ -2,8 +2,8 @@ import Foundation
 import LinuxIO
 import PropertyList
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @testable import GroupFiles
 

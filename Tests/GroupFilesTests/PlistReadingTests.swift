@@ -1,8 +1,8 @@
 import Foundation
 import LinuxIO
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 @testable import GroupFiles
 
@@ -38,9 +38,10 @@ import TestSupport
 
     // R06
     @Test(arguments: [
-        "", "<plist><dict><key>a</key>", "{ \"a\": 1 }", "<plist version=\"1.0\"><array/></plist>", "bplist00garbage", "\0\0\0\0",
+        "", "<plist><dict><key>a</key>", "{ \"a\": 1 }", "<plist version=\"1.0\"><array/></plist>", "bplist00garbage",
+        "\0\0\0\0",
     ])
-    func R06_unreadableIsDamagedNotEmpty(text: String) throws {
+    func r06UnreadableIsDamagedNotEmpty(text: String) throws {
         let digest = try sandbox.write(text)
         let reading = file.read()
         #expect(reading.isDamaged)

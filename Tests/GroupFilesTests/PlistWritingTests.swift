@@ -1,8 +1,8 @@
 import Foundation
 import LinuxIO
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 @testable import GroupFiles
 
@@ -88,7 +88,7 @@ import TestSupport
     }
 
     // R71
-    @Test func R71_linkIsKeptAndItsTargetReplaced() throws {
+    @Test func r71LinkIsKeptAndItsTargetReplaced() throws {
         try Files.makeDirectory(directory.file("repo"))
         try directory.write("repo/settings.plist", before)
         try Files.symlink("link", at: file.path)
@@ -129,7 +129,7 @@ import TestSupport
 
     // R03
     @Test(arguments: ["unlink", "open", "fchmod", "write", "fsync", "renameNoReplace"])
-    func R03_preparationThatFailsAtAnyCallLeavesTheOldFileAlone(call: String) throws {
+    func r03PreparationThatFailsAtAnyCallLeavesTheOldFileAlone(call: String) throws {
         let digest = try sandbox.write(before)
         // The first opening and look at the directory are those of reading.
         let fault = FaultPlan.Fault(call, at: call == "open" ? 2 : 1, .fail(.noSpace))
@@ -143,7 +143,7 @@ import TestSupport
     }
 
     @Test(arguments: [Errno.readOnlyFileSystem, .permissionDenied, .notPermitted])
-    func R73_directoryThatCannotBeWrittenMakesTheGroupReadOnly(errno: Errno) throws {
+    func r73DirectoryThatCannotBeWrittenMakesTheGroupReadOnly(errno: Errno) throws {
         let digest = try sandbox.write(before)
         let preparation = FaultPlan.run([.init("open", at: 2, .fail(errno))]) {
             file.prepare(["a": .integer(2)], expecting: digest)
