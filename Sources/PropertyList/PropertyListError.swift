@@ -1,7 +1,7 @@
 /// Why a text is no property list that we can read, and where: what `status` shows to the person who has to mend the file.
 package struct PropertyListError: Error, Equatable, Sendable {
     package var reason: Reason
-    /// Counted from 1.
+    /// Counted from 1; 0 where there are no lines.
     package var line: Int
     /// Counted from 1, in Unicode scalars.
     package var column: Int
@@ -44,11 +44,21 @@ package struct PropertyListError: Error, Equatable, Sendable {
         case malformedDate
         case malformedData
         case tooDeep
+        /// A binary property list whose structure does not hold; it has no lines, so that line and column are 0.
+        case malformedBinary
+        /// A null, a UID or a set of a binary property list.
+        case unsupportedObject(String)
+        /// A binary property list that names one object so often that it would fill the memory.
+        case tooManyObjects
+        /// A value that the format cannot hold.
+        case uncarriable(String)
     }
 }
 
 extension PropertyListError: CustomStringConvertible {
-    package var description: String { "line \(line), column \(column): \(reason)" }
+    package var description: String {
+        line > 0 ? "line \(line), column \(column): \(reason)" : reason.description
+    }
 }
 
 extension PropertyListError.Reason: CustomStringConvertible {
@@ -80,6 +90,10 @@ extension PropertyListError.Reason: CustomStringConvertible {
         case .malformedReal: "a <real> that is no number"
         case .malformedDate: "a <date> that is not of the form 2026-11-30T09:00:00Z"
         case .malformedData: "<data> that is not base64"
+        case .malformedBinary: "a binary property list that is damaged"
+        case .unsupportedObject(let name): "a \(name), which no setting can be"
+        case .tooManyObjects: "a binary property list that unfolds to an unreasonable size"
+        case .uncarriable(let what): "a property list cannot hold \(what)"
         case .tooDeep: "arrays and dictionaries nested deeper than \(Value.depthLimit) levels"
         }
     }
