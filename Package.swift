@@ -76,11 +76,12 @@ let package = Package(
         .testTarget(name: "GroupWatchTests", dependencies: ["GroupWatch", "LinuxIO", "TestSupport"]),
         .testTarget(
             name: "GroupServerTests",
-            dependencies: ["GroupModel", "GroupProtocol", "GroupServer", "LinuxIO", "PropertyList", "TestSupport", "Varlink"]
+            dependencies: ["GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "LinuxIO", "PropertyList",
+                "TestSupport", "Varlink",]
         ),
         .testTarget(
             name: "AppGroupControlTests",
-            dependencies: ["AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport"]
+            dependencies: ["AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]
         ),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
         .testTarget(

@@ -1,10 +1,8 @@
+import GroupProtocol
 import LinuxIO
 
 /// The program `appgroupctl`, for its main file and for tests.
 package enum Control {
-    /// The version of the programs.
-    package static let version = "0.1.0"
-
     /// Runs one command line, the program's name not included. The exit status.
     package static func run(_ arguments: [String]) -> Int32 {
         let console = Console.standard(.process)
@@ -29,7 +27,7 @@ package enum Control {
         _ invocation: Invocation, _ console: Console, _ environment: Environment
     ) throws(Failure) {
         console.isQuiet = invocation.has(.quiet)
-        if invocation.has(.version) { return try console.print("appgroupctl \(version)") }
+        if invocation.has(.version) { return try console.print("appgroupctl \(Version.string)") }
         if invocation.has(.help) { return try Verb.printHelp(of: invocation.verb, console) }
         try invocation.verb?.body(Session(invocation, console, environment))
     }

@@ -69,8 +69,3 @@ package struct CommandLineOptions: Equatable, Sendable {
 
         """
 }
-
-/// The version of the programs, from one place.
-package enum Version {
-    package static let string = "0.1.0"
-}

@@ -52,16 +52,16 @@ package struct Configuration: Equatable, Sendable {
             durability = try text.isEmpty ? initial.durability : Setting.choice(text)
         case .syncInterval: syncInterval = try Setting.time(text, default: initial.syncInterval)
         case .projectionDelay:
-            projectionDelay = try Setting.time(text, default: initial.projectionDelay)
+            let delay = try Setting.time(text, default: initial.projectionDelay)
             // 50 ms are promised, and the writing itself takes some of it.
-            guard projectionDelay <= 40_000 else { throw .expected("a time of at most 40ms") }
+            guard delay <= 40_000 else { throw .expected("a time of at most 40ms") }
+            projectionDelay = delay
         case .historyCommits: historyCommits = try Setting.count(text, default: initial.historyCommits)
         case .historyAge: historyAge = try Setting.time(text, default: initial.historyAge)
         case .messageSize:
-            messageSize = try Setting.size(text, default: initial.messageSize)
-            guard (4096...SettingsInterface.messageLimit).contains(messageSize) else {
-                throw .expected("a size from 4K to 8M")
-            }
+            let size = try Setting.size(text, default: initial.messageSize)
+            guard (4096...SettingsInterface.messageLimit).contains(size) else { throw .expected("a size from 4K to 8M") }
+            messageSize = size
         case .valueSize: limits.valueSize = try Setting.size(text, default: initial.limits.valueSize)
         case .groupSize: limits.groupSize = try Setting.size(text, default: initial.limits.groupSize)
         case .keys: limits.keysPerGroup = try Setting.count(text, default: initial.limits.keysPerGroup)

@@ -11,7 +11,7 @@ package struct ConfigurationReader {
 
     package mutating func read(_ text: String, from path: String) {
         var section = ""
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let line = line.trimmed
             guard let first = line.first, first != "#", first != ";" else { continue }
             let place = "\(path):\(index + 1)"

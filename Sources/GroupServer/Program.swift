@@ -1,5 +1,6 @@
 import Glibc
 import GroupFiles
+import GroupProtocol
 import LinuxIO
 
 /// The program `appgroupd`: from the command line to the exit status.

@@ -100,8 +100,9 @@ extension Files {
             let parent = Self.parent(of: path)
             // A path that is its own parent ends the climb: "/" or "." that is not there.
             if parent == path { throw error }
+            // Where the parent is there and makes no directories (/proc), the second answer is final.
             try makeDirectories(parent, mode: mode)
-            try makeDirectories(path, mode: mode)
+            try makeDirectory(path, mode: mode)
         }
     }
 

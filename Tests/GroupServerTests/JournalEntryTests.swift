@@ -1,0 +1,125 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import GroupServer
+
+/// A group's journal as the daemon writes and reads it: entries, replay, compaction.
+@Suite struct JournalEntryTests {
+    private func group() throws -> GroupIdentifier { try GroupIdentifier("group.com.example.app") }
+    private let epoch = Epoch(high: 1, low: 2)
+
+    private func commit(_ revision: Int64, _ changes: [Change]) throws -> Commit {
+        Commit(
+            group: try group(), revision: revision, time: Timestamp(microseconds: revision * 1_000_001),
+            origin: Origin(kind: .client, client: "t", processId: 1), changes: changes)
+    }
+
+    private func replay(_ entries: [JournalEntry]) throws -> Replay {
+        let header = JournalEntry.header(group: try group().string, epoch: epoch).encoded
+        var replay = try Replay(try group(), header: header[...])
+        for (offset, entry) in entries.enumerated() { try replay.add(entry.encoded[...], at: UInt64(offset)) }
+        return replay
+    }
+
+    @Test func `a replay gives state, index and what the plist holds`() throws {
+        let digest = Digest(of: Array("a".utf8))
+        let replay = try replay([
+            .commit(try commit(1, [Change(key: "a", old: nil, new: .integer(1))])),
+            .projection(digest: digest),
+            .plist(digest: digest, differences: [:]),
+            .commit(try commit(2, [Change(key: "a", old: .integer(1), new: nil), Change(key: "b", old: nil, new: .real(1))])),
+        ])
+        #expect(replay.state.position == Position(epoch: epoch, revision: 2))
+        #expect(replay.state.values == ["b": .real(1)])
+        #expect(replay.commits.map(\.offset) == [0, 3])
+        #expect(replay.knownDigest == digest)
+        #expect(replay.base.differences == ["a": .integer(1), "b": nil])
+        // Somebody took a away and put c in: a is gone from the group already, so only c is new.
+        let edits = replay.base.edits(from: ["c": .boolean(true)], in: .xml, ours: replay.state)
+        #expect(edits == [.remove("a"), .set("c", .boolean(true))])
+    }
+
+    @Test func `a snapshot and differences survive`() throws {
+        let differences: [Key: Value?] = ["x": nil, "y": .data([1])]
+        let replay = try replay([
+            .snapshot(revision: 7, values: ["x": .string("é"), "e\u{301}": .date(Timestamp(microseconds: 1))]),
+            .plist(digest: nil, differences: differences),
+        ])
+        #expect(replay.state.revision == 7)
+        #expect(replay.state.count == 2)
+        #expect(replay.base.differences == differences)
+        #expect(replay.knownDigest == nil)
+    }
+
+    @Test(arguments: [
+        "", "null", "[]", "{}", #"{"group":"g"}"#, #"{"appgroupd":2,"group":"g","epoch":"00000000000000000000000000000001"}"#,
+        #"{"snapshot":-1,"values":{}}"#, #"{"plist":"zz"}"#, #"{"projection":1}"#, #"{"later":1}"#,
+    ])
+    func `nonsense is refused and never taken for something`(_ text: String) throws {
+        #expect(JournalEntry(Array(text.utf8)[...]) == nil)
+        let header = JournalEntry.header(group: try group().string, epoch: epoch).encoded
+        var replay = try Replay(try group(), header: header[...])
+        #expect(throws: Replay.Failure.self) { try replay.add(Array(text.utf8)[...], at: 0) }
+    }
+
+    @Test func `revisions without a gap, one header, the right group`() throws {
+        #expect(throws: Replay.Failure.self) { try replay([.commit(try commit(2, [Change(key: "a", old: nil, new: .integer(1))]))]) }
+        #expect(throws: Replay.Failure.self) { try replay([.header(group: "group.com.example.app", epoch: epoch)]) }
+        #expect(throws: Replay.Failure.self) {
+            try Replay(try group(), header: JournalEntry.header(group: "other", epoch: epoch).encoded[...])
+        }
+    }
+
+    @Test func `compaction keeps state, history and what the plist holds`() throws {
+        try SplitMix64.withSeed { random in
+            let directory = try TemporaryDirectory()
+            let path = directory.file("g.journal")
+            let group = try group()
+            var state = GroupState(identifier: group, position: Position(epoch: epoch, revision: 0))
+            var payloads = [JournalEntry.header(group: group.string, epoch: epoch).encoded]
+            for number in 1...200 {
+                let key = Key("k\(Int.random(in: 0..<20, using: &random))")
+                let edit: Edit = Bool.random(using: &random) ? .set(key, .integer(Int64(number))) : .remove(key)
+                let changes = try state.changes(for: [edit], limits: Limits())
+                if !changes.isEmpty {
+                    let commit = try commit(state.revision + 1, changes)
+                    state.apply(commit)
+                    payloads.append(commit.encoded)
+                }
+                if Int.random(in: 0..<10, using: &random) == 0 {
+                    let digest = Digest(of: Array("\(number)".utf8))
+                    payloads += [JournalEntry.projection(digest: digest), .plist(digest: digest, differences: [:])].map(\.encoded)
+                }
+            }
+            let before = try Journal.create(path, payloads: payloads).journal
+            let plain = try OpenedGroup(group, path: path, timeText: "t").replay
+            let horizon = Int64.random(in: 0...state.revision, using: &random)
+            let compacted = try Compaction.rewrite(path, upTo: before.size, of: group, horizon: horizon).get()
+            let adopted = try before.adopt(compacted.rewrite, tail: [])
+            #expect(adopted.offsets.count == compacted.areCommits.count)
+            #expect(compacted.areCommits.count { $0 } == Int(state.revision - horizon))
+            let again = try OpenedGroup(group, path: path, timeText: "t").replay
+            #expect(again.state.values == state.values)
+            #expect(again.state.position == state.position)
+            #expect(again.knownDigest == plain.knownDigest)
+            #expect(again.base.possibleDifferences == plain.base.possibleDifferences)
+            #expect(again.commits.count == Int(state.revision - horizon))
+        }
+    }
+
+    @Test func `a journal of another group or without sense is set aside and the group begins anew`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("g.journal")
+        _ = try Journal.create(path, payloads: [JournalEntry.header(group: "other", epoch: epoch).encoded])
+        let opened = try OpenedGroup(try group(), path: path, timeText: "t")
+        #expect(opened.isNew)
+        #expect(opened.replay.state.position.epoch != epoch)
+        #expect(opened.notice?.contains("g.journal.damaged-t") == true)
+        #expect(directory.exists("g.journal.damaged-t"))
+    }
+}
