@@ -49,6 +49,16 @@ struct FoundationTests {
         }
     }
 
+    /// Foundation reads the sign of a zero, and loses it when it writes.
+    private func unsigned(_ value: Value) -> Value {
+        switch value {
+        case .real(let number): .real(number == 0 ? 0 : number)
+        case .array(let elements): .array(elements.map(unsigned))
+        case .dictionary(let entries): .dictionary(entries.mapValues(unsigned))
+        default: value
+        }
+    }
+
     @Test("ours are read by Foundation with equal values, and what Foundation makes of them is read by us")
     func both() throws {
         try SplitMix64.withSeed { (generator: inout SplitMix64) throws in
@@ -61,7 +71,8 @@ struct FoundationTests {
                     from: Data(XMLPropertyList.document(wanted)), options: [], format: nil)
                 #expect(value(object).map(dump) == dump(.dictionary(wanted)))
                 let theirs = try PropertyListSerialization.data(fromPropertyList: object, format: .xml, options: 0)
-                #expect(try XMLPropertyList(parsing: [UInt8](theirs)).entries == wanted)
+                let again = try XMLPropertyList(parsing: [UInt8](theirs)).entries
+                #expect(Value.dictionary(again) == unsigned(.dictionary(wanted)), "\([UInt8](theirs).text)")
                 read += 1
             }
         }
