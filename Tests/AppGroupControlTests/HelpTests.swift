@@ -1,4 +1,5 @@
 import AppGroupControl
+import GroupProtocol
 import Testing
 
 @Suite("Help")
@@ -79,6 +80,6 @@ struct HelpTests {
 
     @Test("the version", arguments: [["--version"], ["list", "--version"]])
     func version(_ arguments: [String]) {
-        #expect(CapturedRun(arguments).output == "appgroupctl \(Control.version)\n")
+        #expect(CapturedRun(arguments).output == "appgroupctl \(Version.string)\n")
     }
 }
