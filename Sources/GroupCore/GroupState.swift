@@ -63,7 +63,7 @@ extension GroupState {
             let current = results[edit.key] ?? self[edit.key]
             let new = try edit.evaluated(on: current)
             if results.updateValue(new, forKey: edit.key) == nil { order.append(edit.key) }
-            if edit.operation != .remove { try validate(new, of: edit.key, limits: limits) }
+            if new != current { try validate(new, of: edit.key, limits: limits) }
         }
         let changes = order.compactMap { key -> Change? in
             let old = self[key]
@@ -81,7 +81,7 @@ extension GroupState {
         let new = try edit.evaluated(on: old)
         guard old != new else { return nil }
         let change = Change(key: edit.key, old: old, new: new)
-        if edit.operation != .remove { try validate(new, of: edit.key, limits: limits) }
+        try validate(new, of: edit.key, limits: limits)
         try requireRoom(for: [change], limits: limits)
         return change
     }
@@ -102,7 +102,9 @@ extension GroupState {
     private func requireUnchanged(_ keys: [Key], since revision: Int64) throws(GroupError) {
         let changed = changed(keys, since: revision)
         guard changed.isEmpty else {
-            throw .conflict(keys: changed.map(\.string), revision: self.revision)
+            var named: Set<Key> = []
+            let once = changed.filter { named.insert($0).inserted }
+            throw .conflict(keys: once.map(\.string), revision: self.revision)
         }
     }
 

@@ -42,12 +42,6 @@ package struct WatchStream: Sendable {
         /// The newest revision that was sent or is covered by a snapshot: what comes late is not said twice.
         var seen: Int64 = 0
         var collapsed: CollapsedChanges?
-
-        mutating func collapse(_ step: (inout CollapsedChanges) -> Void) {
-            var changes = collapsed ?? CollapsedChanges()
-            step(&changes)
-            collapsed = changes
-        }
     }
 
     private enum Item: Sendable {
@@ -55,6 +49,19 @@ package struct WatchStream: Sendable {
         case snapshot(GroupIdentifier, Snapshot.Reason)
         case part(Snapshot)
         case deleted(GroupIdentifier)
+
+        var group: GroupIdentifier {
+            switch self {
+            case .commit(let recorded, _): recorded.commit.group
+            case .part(let snapshot): snapshot.group
+            case .snapshot(let group, _), .deleted(let group): group
+            }
+        }
+
+        /// In bytes of encoded commits.
+        var size: Int {
+            if case .commit(let recorded, _) = self { recorded.encoded.count } else { 0 }
+        }
     }
 
     /// The bound, in bytes of encoded commits.
@@ -64,6 +71,8 @@ package struct WatchStream: Sendable {
     private var head = 0
     private var queuedSize = 0
     private var hasCollapsed = false
+    /// Of all groups together.
+    private var collapsedSize = 0
 
     package init(_ watches: [(group: GroupIdentifier, filter: KeyFilter)], limit: Int) {
         self.limit = limit
@@ -72,10 +81,9 @@ package struct WatchStream: Sendable {
 
     package var groups: some Collection<GroupIdentifier> { entries.keys }
     package var isEmpty: Bool { head == queue.count && !hasCollapsed }
-    /// What waits, in bytes of encoded commits; at most the bound and one commit.
-    package var waitingSize: Int {
-        hasCollapsed ? entries.values.reduce(queuedSize) { $0 + ($1.collapsed?.size ?? 0) } : queuedSize
-    }
+    /// What waits, in bytes of encoded commits and of what they collapsed to: at most the bound, but for one commit that
+    /// is larger than the bound and waits alone.
+    package var waitingSize: Int { queuedSize + collapsedSize }
 }
 
 // MARK: What happens
@@ -83,9 +91,9 @@ package struct WatchStream: Sendable {
 extension WatchStream {
     /// The observer is to get the whole state, as it is when its turn comes.
     package mutating func offerSnapshot(of group: GroupIdentifier, reason: Snapshot.Reason) {
-        guard entries[group] != nil else { return }
-        if entries[group]?.collapsed != nil {
-            entries[group]?.collapsed?.restart(with: reason)
+        guard let entry = entries[group] else { return }
+        if entry.collapsed != nil {
+            fold(group) { $0.restart(with: reason) }
         } else {
             queue.append(.snapshot(group, reason))
         }
@@ -103,40 +111,67 @@ extension WatchStream {
         let wanted = commit.changes.count { entry.filter.includes($0.key) }
         guard wanted > 0 else { return }
         if entry.collapsed != nil {
-            entries[commit.group]?.collapsed?.fold(commit, filter: entry.filter, limit: limit)
-            return
+            fold(commit, entry.filter)
+        } else {
+            queue.append(.commit(recorded, isWhole: wanted == commit.changes.count))
+            queuedSize += recorded.encoded.count
         }
-        queue.append(.commit(recorded, isWhole: wanted == commit.changes.count))
-        queuedSize += recorded.encoded.count
-        if queuedSize > limit { collapse() }
+        // Whoever has nothing else waiting is not slow, however large a single commit is.
+        if waitingSize > limit, waitingSize > recorded.encoded.count { collapse() }
     }
 
     package mutating func offerDeletion(of group: GroupIdentifier) {
         guard let entry = entries[group] else { return }
         if entry.collapsed != nil {
-            entries[group]?.collapsed?.delete()
+            fold(group) { $0.delete() }
         } else {
+            forgetUnbegun(group)
             queue.append(.deleted(group))
         }
     }
 
+    /// Drops a snapshot that was to come, and what follows it. When its turn comes there may be a group made anew under
+    /// the name, and the commits of the old one would be told on top of the new one's state.
+    private mutating func forgetUnbegun(_ group: GroupIdentifier) {
+        let begin = queue[head...].firstIndex { if case .snapshot(group, _) = $0 { true } else { false } }
+        guard let begin else { return }
+        var kept = Array(queue[..<begin])
+        for item in queue[begin...] where item.group != group { kept.append(item) }
+        queue = kept
+        queuedSize = queue[head...].reduce(0) { $0 + $1.size }
+    }
+
+    private mutating func fold(_ commit: Commit, _ filter: KeyFilter) {
+        let room = limit - collapsedSize + (entries[commit.group]?.collapsed?.size ?? 0)
+        fold(commit.group) { $0.fold(commit, filter: filter, limit: room) }
+    }
+
+    private mutating func fold(_ group: GroupIdentifier, _ step: (inout CollapsedChanges) -> Void) {
+        var changes = entries[group]?.collapsed ?? CollapsedChanges()
+        collapsedSize -= changes.size
+        step(&changes)
+        collapsedSize += changes.size
+        entries[group]?.collapsed = changes
+        hasCollapsed = true
+    }
+
     /// Everything that waits becomes one entry a key.
     private mutating func collapse() {
-        for item in queue[head...] {
-            switch item {
-            case .commit(let recorded, _):
-                let group = recorded.commit.group
-                guard let entry = entries[group], recorded.commit.revision > entry.seen else { continue }
-                entries[group]?.collapse { $0.fold(recorded.commit, filter: entry.filter, limit: limit) }
-            case .snapshot(let group, let reason): entries[group]?.collapse { $0.restart(with: reason) }
-            case .part(let part): entries[part.group]?.collapse { $0.restart(with: .overflow) }
-            case .deleted(let group): entries[group]?.collapse { $0.delete() }
-            }
-        }
+        let items = queue[head...]
         queue = []
         head = 0
         queuedSize = 0
-        hasCollapsed = true
+        for item in items {
+            switch item {
+            case .commit(let recorded, _):
+                let commit = recorded.commit
+                guard let entry = entries[commit.group], commit.revision > entry.seen else { continue }
+                fold(commit, entry.filter)
+            case .snapshot(let group, let reason): fold(group) { $0.restart(with: reason) }
+            case .part(let part): fold(part.group) { $0.restart(with: .overflow) }
+            case .deleted(let group): fold(group) { $0.delete() }
+            }
+        }
     }
 }
 
@@ -172,9 +207,13 @@ extension WatchStream {
         }
         let item = queue[head]
         head += 1
-        if case .commit(let recorded, _) = item { queuedSize -= recorded.encoded.count }
+        queuedSize -= item.size
         if head == queue.count {
             queue.removeAll(keepingCapacity: queue.capacity <= 64)
+            head = 0
+        } else if head >= 64, head * 2 >= queue.count {
+            // An observer that is always a little behind never empties its queue: what was said is let go here.
+            queue.removeFirst(head)
             head = 0
         }
         return item
@@ -215,6 +254,7 @@ extension WatchStream {
                 return .deleted(group)
             }
             entries[group]?.collapsed = nil
+            collapsedSize -= changes.size
             if let reason = changes.snapshotReason {
                 if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
             } else if let present = state(group), let commit = changes.commit(now: present) {
