@@ -84,7 +84,9 @@ extension Position {
 
 extension Origin {
     package init?(wire json: JSON) {
-        guard let object = json.objectValue, let kind = object["kind"]?.stringValue.flatMap(Kind.init) else { return nil }
+        guard let object = json.objectValue, let kind = object["kind"]?.stringValue.flatMap(Kind.init) else {
+            return nil
+        }
         self.init(
             kind: kind, client: object["client"]?.stringValue,
             processId: object["processId"]?.integerValue.flatMap { Int32(exactly: $0) },

@@ -73,7 +73,10 @@ extension JSONWriter {
     private mutating func write(_ edit: Edit) {
         beginObject()
         member("key", string: edit.key.string)
-        if edit.operation != .set, edit.operation != .remove { member("operation", string: edit.operation.rawValue) }
+        // Without operation the daemon takes a set, or a removal where there is no value.
+        if edit.operation != (edit.value == nil ? .remove : .set) {
+            member("operation", string: edit.operation.rawValue)
+        }
         if let value = edit.value {
             member("value")
             write(value)

@@ -50,7 +50,12 @@ extension Value {
     package init(wire json: JSON) throws(WireValueProblem) {
         guard case .object(let object) = json else { throw .structure }
         var set: (name: String, value: JSON)?
-        for (name, value) in object where !value.isNull {
+        for (name, value) in object {
+            if value.isNull {
+                // Null is the same as absent, but only for a field that there is.
+                guard Value.fieldNames.contains(name) else { throw .structure }
+                continue
+            }
             guard set == nil else {
                 throw .content("a value has exactly one field, this one has both \(set?.name ?? "") and \(name)")
             }
@@ -59,6 +64,10 @@ extension Value {
         guard let set else { throw .content("a value has exactly one field, this one has none") }
         self = try Value.field(set.name, set.value)
     }
+
+    private static let fieldNames: Set = [
+        "string", "integer", "real", "boolean", "date", "data", "array", "dictionary", "number",
+    ]
 
     private static func field(_ name: String, _ json: JSON) throws(WireValueProblem) -> Value {
         switch name {
@@ -109,7 +118,8 @@ extension Value {
         if let number = NonFinite.number(named: text) { return .real(number) }
         guard let number = UInt64(text), number > UInt64(Int64.max), String(number) == text else {
             throw .content(
-                "number is an integer above 9223372036854775807 up to 18446744073709551615, nan, +infinity or -infinity")
+                "number is an integer above 9223372036854775807 up to 18446744073709551615, nan, +infinity or -infinity"
+            )
         }
         return .unsignedInteger(number)
     }

@@ -21,13 +21,14 @@ package enum WatchEvent: Sendable {
 
     /// Nil for a reply that is none of these.
     package init?(wire parameters: JSONObject) {
-        if let snapshot = parameters["snapshot"]?.objectValue {
-            guard let part = SnapshotPart(wire: snapshot) else { return nil }
+        if let field = parameters["snapshot"], !field.isNull {
+            guard let part = field.objectValue.flatMap(SnapshotPart.init(wire:)) else { return nil }
             self = .snapshot(part)
         } else if let field = parameters["commit"], !field.isNull {
             guard let commit = Commit(wire: field) else { return nil }
             self = .commit(commit, coalesced: parameters["coalesced"]?.integerValue)
-        } else if let group = parameters["deleted"]?.stringValue {
+        } else if let field = parameters["deleted"], !field.isNull {
+            guard let group = field.stringValue else { return nil }
             self = .deleted(group)
         } else {
             self = .established
