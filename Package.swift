@@ -69,15 +69,21 @@ let package = Package(
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"]),
         .testTarget(name: "GroupModelTests", dependencies: ["GroupModel", "PropertyList", "TestSupport"]),
-        .testTarget(name: "GroupProtocolTests", dependencies: ["GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]),
+        .testTarget(
+            name: "GroupProtocolTests",
+            dependencies: ["GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]),
         .testTarget(name: "GroupCoreTests", dependencies: ["GroupCore", "GroupModel", "PropertyList", "TestSupport"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"]),
-        .testTarget(name: "GroupFilesTests", dependencies: ["GroupFiles", "GroupModel", "LinuxIO", "PropertyList", "TestSupport"]),
+        .testTarget(
+            name: "GroupFilesTests",
+            dependencies: ["GroupFiles", "GroupModel", "LinuxIO", "PropertyList", "TestSupport"]),
         .testTarget(name: "GroupWatchTests", dependencies: ["GroupWatch", "LinuxIO", "TestSupport"]),
         .testTarget(
             name: "GroupServerTests",
-            dependencies: ["GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "LinuxIO", "PropertyList",
-                "TestSupport", "Varlink",]
+            dependencies: [
+                "GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "LinuxIO", "PropertyList",
+                "TestSupport", "Varlink",
+            ]
         ),
         .testTarget(
             name: "AppGroupControlTests",

@@ -14,7 +14,7 @@ struct CollapsedChanges: Sendable {
     /// In bytes of keys and old values.
     private(set) var size = 0
 
-    /// - Parameter limit: what these changes may take, in bytes; past it only a snapshot is left.
+    /// Takes in a commit. Past `limit`, in bytes of what these changes take, only a snapshot is left.
     mutating func fold(_ commit: Commit, filter: KeyFilter, limit: Int) {
         guard snapshotReason == nil else { return }
         count += 1

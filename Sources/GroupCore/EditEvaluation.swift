@@ -2,10 +2,9 @@ import GroupModel
 import PropertyList
 
 extension Edit {
-    /// The value that the key has after this edit; nil for "no such key".
+    /// The value that the key has after this edit; nil for "no such key". An absent key counts as empty, zero or false.
     ///
-    /// - Parameter current: what the key holds now. An absent key counts as empty, zero or false.
-    /// - Throws: `invalidValue` for a missing, superfluous or unfit operand, `wrongType` where the key holds another type.
+    /// Throws `invalidValue` for a missing, superfluous or unfit operand, `wrongType` where the key holds another type.
     func evaluated(on current: Value?) throws(GroupError) -> Value? {
         switch operation {
         case .set: return try operand()

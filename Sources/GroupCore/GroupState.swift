@@ -49,8 +49,8 @@ extension GroupState {
     /// What these edits, applied in order, would change: one change a key, in the order of first mention, equal values
     /// left out. Nothing is changed by asking.
     ///
-    /// - Parameter unchangedSince: no key of the edits may have changed after this revision.
-    /// - Throws: the first edit's error; `conflict`; `tooLarge`. An error means that none of the edits takes place.
+    /// Throws the first edit's error, `tooLarge`, or `conflict` where one of the keys changed after `unchangedSince`. An
+    /// error means that none of the edits takes place.
     package func changes(
         for edits: [Edit], unchangedSince: Int64? = nil, limits: Limits
     ) throws(GroupError) -> [Change] {

@@ -51,11 +51,8 @@ package struct PlistBase: Sendable {
         self.earlier = nil
     }
 
-    /// What the file's content means as edits by whoever saved it: every key whose value is none that we put there.
-    ///
-    /// - Parameters:
-    ///   - theirs: the file's entries.
-    ///   - format: an XML property list holds whole seconds only; what the projection cut off is no edit.
+    /// What the file's content means as edits by whoever saved it, sorted by key: every key whose value is none that we
+    /// put there. An XML property list holds whole seconds only; what the projection cut off is no edit.
     package func edits(from theirs: [Key: Value], in format: PlistFormat, ours state: GroupState) -> [Edit] {
         var edits: [Edit] = []
         for (key, value) in theirs where !isKnown(value, of: key, in: format, ours: state) {

@@ -183,6 +183,7 @@ extension WatchStream {
     /// - Parameters:
     ///   - partSize: a snapshot whose values are larger goes out in parts of about this size, in bytes.
     ///   - state: the group's present state, all of it in the journal; nil for a group that is gone.
+    /// - Returns: what to send.
     package mutating func next(partSize: Int, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
         while let item = popItem() {
             switch item {

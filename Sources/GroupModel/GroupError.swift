@@ -28,7 +28,8 @@ extension GroupError: CustomStringConvertible {
             "changed meanwhile: \(keys.joined(separator: ", ")); the group is at revision \(revision)"
         case .forced(let keys): "set by an administrator: \(keys.joined(separator: ", "))"
         case .readOnly(let group, let reason): "\(group) is read-only: \(reason)"
-        case .tooLarge(let subject, let limit, let size): "too large: \(subject) would be \(size), the limit is \(limit)"
+        case .tooLarge(let subject, let limit, let size):
+            "too large: \(subject) would be \(size), the limit is \(limit)"
         case .storageFailed(let reason, _): reason
         case .notPermitted(let reason): "not permitted: \(reason)"
         }

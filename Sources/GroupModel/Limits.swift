@@ -34,7 +34,8 @@ extension Key {
     /// Refuses what the plist could not carry, and what is over 1024 bytes. The empty key is a key.
     package func validate() throws(GroupError) {
         guard string.utf8.count <= Limits.keySize else {
-            throw .invalidKey(string, reason: "a key has at most \(Limits.keySize) bytes, this one \(string.utf8.count)")
+            throw .invalidKey(
+                string, reason: "a key has at most \(Limits.keySize) bytes, this one \(string.utf8.count)")
         }
         guard XMLPropertyList.carries(string) else {
             throw .invalidKey(string, reason: "a property list cannot carry a control character in a key")

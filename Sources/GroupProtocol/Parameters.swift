@@ -16,9 +16,7 @@ struct Parameters {
     private let object: JSONObject
     private let parameter: String?
 
-    /// - Parameters:
-    ///   - names: the fields that the interface knows; any other is refused.
-    ///   - parameter: the name to blame, for a nested struct.
+    /// The fields that the interface knows are `names`; any other is refused. `parameter` is to blame for a nested struct.
     init(_ object: JSONObject, knowing names: [String], within parameter: String? = nil) throws(RequestProblem) {
         for (name, _) in object where !names.contains(where: { $0.isIdentical(to: name) }) {
             throw .service(.invalidParameter(parameter ?? name))

@@ -12,7 +12,7 @@ package struct CommandLineOptions: Equatable, Sendable {
         package var text: String
     }
 
-    /// - Parameter arguments: without the program's name.
+    /// Reads the arguments, without the program's name. An option it does not know, or one without its path, is an error.
     package init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {

@@ -60,7 +60,9 @@ package struct Configuration: Equatable, Sendable {
         case .historyAge: historyAge = try Setting.time(text, default: initial.historyAge)
         case .messageSize:
             let size = try Setting.size(text, default: initial.messageSize)
-            guard (4096...SettingsInterface.messageLimit).contains(size) else { throw .expected("a size from 4K to 8M") }
+            guard (4096...SettingsInterface.messageLimit).contains(size) else {
+                throw .expected("a size from 4K to 8M")
+            }
             messageSize = size
         case .valueSize: limits.valueSize = try Setting.size(text, default: initial.limits.valueSize)
         case .groupSize: limits.groupSize = try Setting.size(text, default: initial.limits.groupSize)

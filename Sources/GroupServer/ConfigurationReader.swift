@@ -48,7 +48,8 @@ package struct ConfigurationReader {
     }
 
     private func suggestion(for name: String) -> String {
-        let near = Configuration.Key.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
+        let near =
+            Configuration.Key.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
             ?? Configuration.Key.allCases.first { $0.rawValue.lowercased().hasPrefix(name.lowercased().prefix(6)) }
         return near.map { "; did you mean \($0.rawValue)?" } ?? ""
     }
@@ -66,7 +67,7 @@ extension ConfigurationReader {
                 let bytes = try Files.read(path, limit: fileLimit).bytes
                 reader.read(String(decoding: bytes, as: UTF8.self), from: path)
                 return reader
-            } catch where error.errno == .noSuchFile && explicit == nil {
+            } catch  where error.errno == .noSuchFile && explicit == nil {
                 continue
             }
         }

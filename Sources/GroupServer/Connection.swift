@@ -68,9 +68,11 @@ final class Connection {
 
     /// The origin of this peer's commits; looked up once, at its first write.
     func origin(tag: String?) -> Origin {
-        let known = knownOrigin ?? Origin(
-            kind: .client, client: ProcessFacts.name(ofProcess: credentials.pid), processId: credentials.pid,
-            unit: ProcessFacts.systemdUnit(ofProcess: credentials.pid))
+        let known =
+            knownOrigin
+            ?? Origin(
+                kind: .client, client: ProcessFacts.name(ofProcess: credentials.pid), processId: credentials.pid,
+                unit: ProcessFacts.systemdUnit(ofProcess: credentials.pid))
         knownOrigin = known
         var origin = known
         origin.tag = tag

@@ -195,9 +195,11 @@ extension GroupHost {
             let changes = try state.changes(for: edits, limits: server.configuration.limits)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
-            return meet(.damaged(Problem(
-                reason: "an edit of the file is refused: \(error)", path: content.targetPath,
-                advice: "take it back or make it smaller; until then the last good values are served")))
+            return meet(
+                .damaged(
+                    Problem(
+                        reason: "an edit of the file is refused: \(error)", path: content.targetPath,
+                        advice: "take it back or make it smaller; until then the last good values are served")))
         }
         guard flush() == nil else { return retryLater() }
         plist.base = .after(content.entries, in: content.format, ours: state)
@@ -328,9 +330,11 @@ extension GroupHost {
     }
 
     private func meetReadOnly(_ reason: String) {
-        meet(.readOnly(Problem(
-            reason: reason, path: plist.file.path,
-            advice: "make the file and its directory writable, or change it there")))
+        meet(
+            .readOnly(
+                Problem(
+                    reason: reason, path: plist.file.path,
+                    advice: "make the file and its directory writable, or change it there")))
     }
 
     private func writable() {
@@ -439,7 +443,8 @@ extension GroupHost {
         let newPath = "\(plist.file.path).damaged-\(server.fileTimeText)"
         do throws(SystemError) {
             try Files.renameNoReplace(leftover.path, to: newPath)
-            Log.warning("group \(identifier): a file saved during a projection cannot be read; it was kept as \(newPath)")
+            Log.warning(
+                "group \(identifier): a file saved during a projection cannot be read; it was kept as \(newPath)")
         } catch {
             Log.error("group \(identifier): \(leftover.path) cannot be set aside: \(error)")
             retryLater()

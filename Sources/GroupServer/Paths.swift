@@ -40,17 +40,28 @@ package struct Paths: Equatable, Sendable {
             guard let home else { throw .noHome }
             return "\(home)/\(fallback)"
         }
-        if let path = overrides.root { root = path } else { root = try directory("XDG_DATA_HOME", ".local/share") + "/appgroups" }
-        if let path = overrides.state { state = path } else { state = try directory("XDG_STATE_HOME", ".local/state") + "/appgroupd" }
+        if let path = overrides.root {
+            root = path
+        } else {
+            root = try directory("XDG_DATA_HOME", ".local/share") + "/appgroups"
+        }
+        if let path = overrides.state {
+            state = path
+        } else {
+            state = try directory("XDG_STATE_HOME", ".local/state") + "/appgroupd"
+        }
         socket = overrides.socket ?? absolute("XDG_RUNTIME_DIR").map { "\($0)/appgroupd/io.appgroupd.Settings" }
-        registryLink = overrides.socket == nil
+        registryLink =
+            overrides.socket == nil
             ? absolute("XDG_RUNTIME_DIR").map { "\($0)/varlink/registry/io.appgroupd.Settings" } : nil
         for (option, path) in [("--root", root), ("--state", state), ("--socket", socket ?? "/")]
         where !path.hasPrefix("/") {
             throw .notAbsolute(option: option, path: path)
         }
         let user = try? directory("XDG_CONFIG_HOME", ".config")
-        configurationFiles = ([user, "/etc", "/run", "/usr/lib"]).compactMap { $0.map { "\($0)/appgroupd/appgroupd.conf" } }
+        configurationFiles = ([user, "/etc", "/run", "/usr/lib"]).compactMap {
+            $0.map { "\($0)/appgroupd/appgroupd.conf" }
+        }
     }
 
     package func journal(of group: String) -> String { "\(state)/\(group).journal" }

@@ -57,7 +57,8 @@ struct PlistTracking {
 
     /// Whether nothing is left to do for now.
     var isSettled: Bool {
-        !isBusy && !needsRecovery && !needsRead && !needsWrite && !isSettling && (!base.hasUnwritten || obstacle != nil || lastFailure != nil)
+        !isBusy && !needsRecovery && !needsRead && !needsWrite && !isSettling
+            && (!base.hasUnwritten || obstacle != nil || lastFailure != nil)
     }
 }
 

@@ -9,7 +9,7 @@ extension Server {
             do throws(SystemError) {
                 guard let socket = try listener.accept() else { return }
                 accept(socket)
-            } catch where error.errno.isShortageOfDescriptors {
+            } catch  where error.errno.isShortageOfDescriptors {
                 // The client stays in the queue and would wake us at once, for ever: look again after a while.
                 Log.warning("no descriptor left for another client: \(error)")
                 sources.pauseListening()

@@ -34,10 +34,12 @@ import Testing
         #expect(reader.configuration == Configuration())
     }
 
-    @Test(arguments: [
-        ("SyncIntervalSec=500ms", 500_000), ("SyncIntervalSec=2", 2_000_000), ("SyncIntervalSec=1min 30s", 90_000_000),
-        ("SyncIntervalSec = 1.5s ", 1_500_000), ("SyncIntervalSec=", 1_000_000),
-    ] as [(String, Int64)])
+    @Test(
+        arguments: [
+            ("SyncIntervalSec=500ms", 500_000), ("SyncIntervalSec=2", 2_000_000),
+            ("SyncIntervalSec=1min 30s", 90_000_000),
+            ("SyncIntervalSec = 1.5s ", 1_500_000), ("SyncIntervalSec=", 1_000_000),
+        ] as [(String, Int64)])
     func `times are systemd's`(_ line: String, _ microseconds: Int64) {
         let reader = read("[Daemon]\n\(line)\n")
         #expect(reader.warnings == [])
@@ -54,12 +56,27 @@ import Testing
 
     @Test(arguments: [
         ("Durability=often", "a.conf:2: Durability= takes one of process, power; the line is ignored"),
-        ("SyncIntervalSec=soon", "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"),
-        ("SyncIntervalSec=-1s", "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"),
-        ("SyncIntervalSec=1e300s", "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"),
+        (
+            "SyncIntervalSec=soon",
+            "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"
+        ),
+        (
+            "SyncIntervalSec=-1s",
+            "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"
+        ),
+        (
+            "SyncIntervalSec=1e300s",
+            "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"
+        ),
         ("ProjectionDelaySec=1s", "a.conf:2: ProjectionDelaySec= takes a time of at most 40ms; the line is ignored"),
-        ("MaxGroupSize=99999999999999999999G", "a.conf:2: MaxGroupSize= takes a size such as 4096, 64K, 8M or 1G; the line is ignored"),
-        ("MaxGroupSize=9999999999G", "a.conf:2: MaxGroupSize= takes a size such as 4096, 64K, 8M or 1G; the line is ignored"),
+        (
+            "MaxGroupSize=99999999999999999999G",
+            "a.conf:2: MaxGroupSize= takes a size such as 4096, 64K, 8M or 1G; the line is ignored"
+        ),
+        (
+            "MaxGroupSize=9999999999G",
+            "a.conf:2: MaxGroupSize= takes a size such as 4096, 64K, 8M or 1G; the line is ignored"
+        ),
         ("MaxKeys=0", "a.conf:2: MaxKeys= takes a whole number above 0; the line is ignored"),
         ("MaxMessageSize=9M", "a.conf:2: MaxMessageSize= takes a size from 4K to 8M; the line is ignored"),
         ("durability=power", "a.conf:2: unknown key durability; did you mean Durability?"),
@@ -74,16 +91,18 @@ import Testing
 
     @Test func `sections and comments`() {
         let reader = read("# c\n; c\nDurability=power\n[Other]\nDurability=power\n[Daemon]\n\tDurability=power\r\n")
-        #expect(reader.warnings == [
-            "a.conf:3: a setting before any section; write [Daemon] above it",
-            "a.conf:4: unknown section [Other]; the one section is [Daemon]",
-        ])
+        #expect(
+            reader.warnings == [
+                "a.conf:3: a setting before any section; write [Daemon] above it",
+                "a.conf:4: unknown section [Other]; the one section is [Daemon]",
+            ])
         #expect(reader.configuration.durability == .power)
     }
 
     @Test func `a file that is named must be there, the usual ones need not`() throws {
         let directory = try TemporaryDirectory()
-        let paths = try Paths(.init(root: "/r", state: "/s"), environment: { ["XDG_CONFIG_HOME": directory.path][$0] }, home: "/h")
+        let paths = try Paths(
+            .init(root: "/r", state: "/s"), environment: { ["XDG_CONFIG_HOME": directory.path][$0] }, home: "/h")
         #expect(paths.configurationFiles.first == directory.file("appgroupd/appgroupd.conf"))
         #expect(throws: SystemError.self) { try ConfigurationReader.load(directory.file("none"), paths: paths) }
         var usual = paths

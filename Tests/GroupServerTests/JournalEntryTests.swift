@@ -32,7 +32,9 @@ import Testing
             .commit(try commit(1, [Change(key: "a", old: nil, new: .integer(1))])),
             .projection(digest: digest),
             .plist(digest: digest, differences: [:]),
-            .commit(try commit(2, [Change(key: "a", old: .integer(1), new: nil), Change(key: "b", old: nil, new: .real(1))])),
+            .commit(
+                try commit(
+                    2, [Change(key: "a", old: .integer(1), new: nil), Change(key: "b", old: nil, new: .real(1))])),
         ])
         #expect(replay.state.position == Position(epoch: epoch, revision: 2))
         #expect(replay.state.values == ["b": .real(1)])
@@ -57,7 +59,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "null", "[]", "{}", #"{"group":"g"}"#, #"{"appgroupd":2,"group":"g","epoch":"00000000000000000000000000000001"}"#,
+        "", "null", "[]", "{}", #"{"group":"g"}"#,
+        #"{"appgroupd":2,"group":"g","epoch":"00000000000000000000000000000001"}"#,
         #"{"snapshot":-1,"values":{}}"#, #"{"plist":"zz"}"#, #"{"projection":1}"#, #"{"later":1}"#,
     ])
     func `nonsense is refused and never taken for something`(_ text: String) throws {
@@ -68,7 +71,9 @@ import Testing
     }
 
     @Test func `revisions without a gap, one header, the right group`() throws {
-        #expect(throws: Replay.Failure.self) { try replay([.commit(try commit(2, [Change(key: "a", old: nil, new: .integer(1))]))]) }
+        #expect(throws: Replay.Failure.self) {
+            try replay([.commit(try commit(2, [Change(key: "a", old: nil, new: .integer(1))]))])
+        }
         #expect(throws: Replay.Failure.self) { try replay([.header(group: "group.com.example.app", epoch: epoch)]) }
         #expect(throws: Replay.Failure.self) {
             try Replay(try group(), header: JournalEntry.header(group: "other", epoch: epoch).encoded[...])
@@ -93,7 +98,8 @@ import Testing
                 }
                 if Int.random(in: 0..<10, using: &random) == 0 {
                     let digest = Digest(of: Array("\(number)".utf8))
-                    payloads += [JournalEntry.projection(digest: digest), .plist(digest: digest, differences: [:])].map(\.encoded)
+                    payloads += [JournalEntry.projection(digest: digest), .plist(digest: digest, differences: [:])].map(
+                        \.encoded)
                 }
             }
             let before = try Journal.create(path, payloads: payloads).journal
