@@ -28,12 +28,11 @@ enum Checksum {
         var remainder = ~UInt32(0)
         var index = range.lowerBound
         while range.upperBound - index >= 8 {
-            let low = remainder ^ UInt32(truncatingIfNeeded: span.word(at: index, bytes: 4))
-            let first = table[1792 + Int(low & 0xFF)] ^ table[1536 + Int(low >> 8 & 0xFF)]
-            let second = table[1280 + Int(low >> 16 & 0xFF)] ^ table[1024 + Int(low >> 24)]
-            let third = table[768 + Int(span[index + 4])] ^ table[512 + Int(span[index + 5])]
-            let fourth = table[256 + Int(span[index + 6])] ^ table[Int(span[index + 7])]
-            remainder = first ^ second ^ third ^ fourth
+            let word = span.word(at: index) ^ UInt64(remainder)
+            remainder = table[1792 + Int(word & 0xFF)] ^ table[1536 + Int(word >> 8 & 0xFF)]
+            remainder ^= table[1280 + Int(word >> 16 & 0xFF)] ^ table[1024 + Int(word >> 24 & 0xFF)]
+            remainder ^= table[768 + Int(word >> 32 & 0xFF)] ^ table[512 + Int(word >> 40 & 0xFF)]
+            remainder ^= table[256 + Int(word >> 48 & 0xFF)] ^ table[Int(word >> 56)]
             index += 8
         }
         while index < range.upperBound {
@@ -49,13 +48,10 @@ enum Checksum {
 }
 
 extension Span<UInt8> {
-    /// The little-endian number in `bytes` bytes from `index` on.
+    /// The little-endian number in the eight bytes from `index` on. Traps where they are not all in the span.
     @inline(__always)
-    func word(at index: Int, bytes: Int = 8) -> UInt64 {
-        var word: UInt64 = 0
-        for step in 0..<bytes {
-            word |= UInt64(self[index + step]) << UInt64(step * 8)
-        }
-        return word
+    func word(at index: Int) -> UInt64 {
+        // Marked unsafe for what other types it could read; the bounds are checked, and any bytes are a number.
+        unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 }

@@ -34,6 +34,9 @@ extension Container {
         "\(preferencesPath(of: group))/\(group.string).plist"
     }
 
+    /// Locked by the daemon that has the root; also what a root is known by.
+    package var lockPath: String { Files.join(root, ".lock") }
+
     package var trashPath: String { Files.join(root, Self.trashName) }
 }
 

@@ -71,7 +71,9 @@ extension Digest {
             index += 8
         }
         if span.count - index >= 4 {
-            state = rotate(state ^ span.word(at: index, bytes: 4) &* prime1, 23) &* prime2 &+ prime3
+            let low = UInt64(span[index]) | UInt64(span[index + 1]) << 8
+            let high = UInt64(span[index + 2]) | UInt64(span[index + 3]) << 8
+            state = rotate(state ^ (low | high << 16) &* prime1, 23) &* prime2 &+ prime3
             index += 4
         }
         while index < span.count {

@@ -98,6 +98,23 @@ extension Journal {
         try Files.fsyncDirectory(Files.parent(of: path))
         return newPath
     }
+
+    /// Puts the journal of a group that was deleted into `directory`, under this name or a free one like it; beside where
+    /// it was, when the directory is on another file system. Gives that name. It must not stay in its place: a
+    /// group made again under the name would come back with all that was deleted.
+    package static func retire(
+        _ path: String, into directory: String, as name: String, time: String
+    ) throws(SystemError) -> String {
+        let newPath: String
+        do throws(SystemError) {
+            newPath = try Files.setAside(path, as: Files.join(directory, name))
+            try Files.fsyncDirectory(directory)
+        } catch where error.errno == .crossDevice {
+            newPath = try Files.setAside(path, as: "\(path).deleted-\(time)")
+        }
+        try Files.fsyncDirectory(Files.parent(of: path))
+        return newPath
+    }
 }
 
 extension Files {
