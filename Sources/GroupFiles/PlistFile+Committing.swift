@@ -5,22 +5,45 @@ extension PlistFile {
     /// what came out. So no edit slips between our last look and the replacement.
     package func commit(_ prepared: PreparedPlist) -> PlistCommit {
         do throws(SystemError) {
-            guard isAsExpected(prepared) else { return changed(prepared) }
-            guard let base = prepared.base else { return try place(prepared) }
-            return try exchange(prepared, base)
+            guard isAsExpected(prepared) else {
+                abandon(prepared)
+                return .changed(read())
+            }
+            try moveToSwapName(prepared)
         } catch {
             abandon(prepared)
             return .failed(PlistWriteProblem(error))
         }
+        do throws(SystemError) {
+            guard let base = prepared.base else { return try place(prepared) }
+            return try exchange(prepared, base)
+        } catch {
+            withdraw(prepared)
+            return .failed(PlistWriteProblem(error))
+        }
     }
 
-    /// Gives a prepared text up.
+    /// Only now, that the caller has noted the digest: whatever a crash leaves under the swap name is either known as
+    /// our text, or somebody's.
+    private func moveToSwapName(_ prepared: PreparedPlist) throws(SystemError) {
+        let names = temporaries(prepared.target)
+        guard try Files.renameUnlessTaken(names.new, to: names.swap) else {
+            throw SystemError(errno: .fileExists, call: "rename", path: names.swap)
+        }
+    }
+
+    /// Gives a prepared text up, instead of `commit`.
     package func abandon(_ prepared: PreparedPlist) {
+        try? Files.unlink(temporaries(prepared.target).new)
+    }
+
+    /// The same for one that is under the swap name already, and still ours.
+    func withdraw(_ prepared: PreparedPlist) {
         try? Files.unlink(temporaries(prepared.target).swap)
     }
 
     private func changed(_ prepared: PreparedPlist) -> PlistCommit {
-        abandon(prepared)
+        withdraw(prepared)
         return .changed(read())
     }
 
@@ -148,7 +171,7 @@ extension PlistFile {
             try Files.fsyncDirectory(names.directory)
             return .foreign(placed(prepared), PlistLeftover(path: names.swap, reading: reading))
         }
-        try Files.exchange(names.swap, prepared.target)
+        try names.putBack(over: prepared.target)
         try Files.fsyncDirectory(names.directory)
         let (ours, _) = load(names.swap)
         if ours.digest == prepared.digest { return changed(prepared) }

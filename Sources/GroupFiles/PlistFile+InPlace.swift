@@ -9,7 +9,7 @@ extension PlistFile {
         try writeBackup(base, names)
         let file = try Files.openRegular(prepared.target, [.readWrite, .noFollow])
         guard try file.pread(count: base.bytes.count + 1, at: 0) == base.bytes else {
-            abandon(prepared)
+            withdraw(prepared)
             return .changed(read())
         }
         do throws(SystemError) {

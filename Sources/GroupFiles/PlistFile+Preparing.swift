@@ -70,17 +70,13 @@ extension PlistFile {
         }
     }
 
-    /// Writes under the one name, and gives it the other when it is whole.
+    /// Under the name whose file is worthless after a crash: the caller has noted nothing of this text yet.
     private func writeNew(
         _ text: [UInt8], like base: PlistContent?, _ names: PlistTemporaries
     ) throws(SystemError) -> FileStatus {
         try Files.unlinkIfPresent(names.new)
         do throws(SystemError) {
-            let status = try Files.writeDurably(text, to: names.new, like: base)
-            guard try Files.renameUnlessTaken(names.new, to: names.swap) else {
-                throw SystemError(errno: .fileExists, call: "rename", path: names.swap)
-            }
-            return status
+            return try Files.writeDurably(text, to: names.new, like: base)
         } catch {
             try? Files.unlink(names.new)
             throw error

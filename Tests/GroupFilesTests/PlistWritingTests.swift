@@ -178,7 +178,7 @@ import Testing
     @Test func ownTemporariesAreKnownByName() throws {
         try sandbox.write(before)
         _ = try sandbox.prepare(["a": .integer(2)])
-        #expect(sandbox.names.filter(PlistFile.isOwnTemporary) == [".group.a.plist.appgroupd-swap"])
+        #expect(sandbox.names.filter(PlistFile.isOwnTemporary) == [".group.a.plist.appgroupd-new"])
         #expect(!PlistFile.isOwnTemporary("group.a.plist"))
     }
 }
