@@ -12,6 +12,11 @@ final class SettingsPeer {
         peer = try daemon.peer()
     }
 
+    /// For threads of their own, which the daemon's object does not go to.
+    init(socket: String) throws {
+        peer = try RawPeer(path: socket, timeoutSeconds: 60)
+    }
+
     struct Unexpected: Error {
         let reply: Reply
     }
