@@ -172,7 +172,8 @@ struct EditCase: Sendable, CustomTestStringConvertible {
     @Test(arguments: [
         EditCase(.boolean(true), .increment, .integer(1), .wrongType(expected: "number", found: "boolean")),
         EditCase(.string("1"), .increment, .integer(1), .wrongType(expected: "number", found: "string")),
-        EditCase(.date(Timestamp(microseconds: 0)), .increment, .integer(1), .wrongType(expected: "number", found: "date")),
+        EditCase(
+            .date(Timestamp(microseconds: 0)), .increment, .integer(1), .wrongType(expected: "number", found: "date")),
         EditCase(.array([]), .increment, .real(1), .wrongType(expected: "number", found: "array")),
         EditCase(nil, .increment, nil, .invalidValue),
         EditCase(.integer(1), .increment, nil, .invalidValue),

@@ -152,7 +152,9 @@ private struct DiskRun {
         let mixture = (underWay ?? disk).filter { $0.key.string.utf8.count == 1 || disk[$0.key] == $0.value }
             .merging(disk.filter { underWay?[$0.key] == nil || $0.key.string.utf8.count != 1 }) { $1 }
         expect(base.edits(from: mixture, in: format, ours: state).isEmpty, "a mixture is an edit")
-        if let underWay { expect(base.edits(from: underWay, in: format, ours: state).isEmpty, "our projection is an edit") }
+        if let underWay {
+            expect(base.edits(from: underWay, in: format, ours: state).isEmpty, "our projection is an edit")
+        }
         if disk != projected { expect(base.hasUnwritten, "something is not written") }
         probe(random.key(), random.chance(20) ? nil : format.projected(random.value()))
         let key = random.key()

@@ -182,7 +182,9 @@ private final class NaiveObserver {
     }
 
     private func hear(_ commit: Commit, _ count: Int?) {
-        guard var replica = replicas[commit.group] else { return expect(false, "a commit before a snapshot: \(commit)") }
+        guard var replica = replicas[commit.group] else {
+            return expect(false, "a commit before a snapshot: \(commit)")
+        }
         expect(replica.parts == nil, "a commit within a snapshot")
         expect(commit.revision > replica.position.revision, "revision \(commit.revision) after \(replica.position)")
         expect(!commit.changes.isEmpty, "an empty commit")

@@ -45,7 +45,8 @@ import Testing
     @Test func anErrorInTheThirdEditChangesNothing() throws {
         var state = Sample.state(["a": .integer(1), "s": .string("x")])
         let edits = [
-            Edit.set("a", .integer(2)), .remove("a"), Edit(key: "s", operation: .toggle, value: nil), .set("b", .real(1)),
+            Edit.set("a", .integer(2)), .remove("a"), Edit(key: "s", operation: .toggle, value: nil),
+            .set("b", .real(1)),
         ]
         #expect(throws: GroupError.wrongType(key: "s", expected: "boolean", found: "string")) { try state.write(edits) }
         #expect(state.values == ["a": .integer(1), "s": .string("x")])
@@ -101,7 +102,8 @@ import Testing
         try state.write([.set("b", .integer(1))])
         try state.write([.set("a", .integer(2))])
         #expect(throws: GroupError.conflict(keys: ["a"], revision: 3)) {
-            try state.changes(for: [.set("b", .integer(2)), .set("a", .integer(3))], unchangedSince: 2, limits: Limits())
+            try state.changes(
+                for: [.set("b", .integer(2)), .set("a", .integer(3))], unchangedSince: 2, limits: Limits())
         }
         try state.write([.set("b", .integer(2))], unchangedSince: 2)
         try state.write([.set("a", .integer(3))], unchangedSince: 3)
@@ -214,7 +216,8 @@ import Testing
         #expect(subject(over, [.set("a", .integer(5))], limits) == nil)
         #expect(subject(over, [.set("a", .string("123456789"))], limits) == "group group.test")
         #expect(subject(over, [.remove("a"), .set("d", .boolean(true))], limits) == nil)
-        #expect(subject(over, [.set("a", .boolean(true)), .set("d", .boolean(true))], limits) == "keys of group group.test")
+        #expect(
+            subject(over, [.set("a", .boolean(true)), .set("d", .boolean(true))], limits) == "keys of group group.test")
     }
 
     @Test func keys() {

@@ -3,12 +3,13 @@ import TestSupport
 import Testing
 
 @Suite struct EpochTests {
-    @Test(arguments: [
-        (0, 0, "00000000000000000000000000000000"),
-        (0, 1, "00000000000000000000000000000001"),
-        (UInt64.max, 0, "ffffffffffffffff0000000000000000"),
-        (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210, "0123456789abcdeffedcba9876543210"),
-    ] as [(UInt64, UInt64, String)])
+    @Test(
+        arguments: [
+            (0, 0, "00000000000000000000000000000000"),
+            (0, 1, "00000000000000000000000000000001"),
+            (UInt64.max, 0, "ffffffffffffffff0000000000000000"),
+            (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210, "0123456789abcdeffedcba9876543210"),
+        ] as [(UInt64, UInt64, String)])
     func hasThirtyTwoDigits(high: UInt64, low: UInt64, text: String) {
         #expect(Epoch(high: high, low: low).description == text)
         #expect(Epoch(text) == Epoch(high: high, low: low))

@@ -34,10 +34,11 @@ import Testing
         #expect(!Glob("caf?").matches("cafe\u{301}"))
     }
 
-    @Test(arguments: [
-        ("theme", "theme"), ("", ""), ("\\*", "*"), ("a\\?b", "a?b"), ("\\\\", "\\"), ("a\\", "a\\"), ("\\a", "a"),
-        ("*", nil), ("a?", nil), ("\\\\*", nil), ("cafe\u{301}", "cafe\u{301}"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("theme", "theme"), ("", ""), ("\\*", "*"), ("a\\?b", "a?b"), ("\\\\", "\\"), ("a\\", "a\\"), ("\\a", "a"),
+            ("*", nil), ("a?", nil), ("\\\\*", nil), ("cafe\u{301}", "cafe\u{301}"),
+        ] as [(String, String?)])
     func literal(pattern: String, key: String?) {
         #expect(Glob(pattern).literal == key.map { Key($0) })
     }

@@ -42,12 +42,13 @@ import Testing
         #expect(reason.contains(fragment))
     }
 
-    @Test(arguments: [
-        (.string(""), 1), (.string("é"), 3), (.integer(5), 9), (.unsignedInteger(.max), 9), (.real(0), 9),
-        (.date(Timestamp(microseconds: 0)), 9), (.boolean(true), 2), (.data([1, 2]), 3), (.array([]), 1),
-        (.array([.boolean(true), .string("a")]), 5), (.dictionary([:]), 1),
-        (.dictionary(["ab": .integer(1), "": .boolean(false)]), 14),
-    ] as [(Value, Int)])
+    @Test(
+        arguments: [
+            (.string(""), 1), (.string("é"), 3), (.integer(5), 9), (.unsignedInteger(.max), 9), (.real(0), 9),
+            (.date(Timestamp(microseconds: 0)), 9), (.boolean(true), 2), (.data([1, 2]), 3), (.array([]), 1),
+            (.array([.boolean(true), .string("a")]), 5), (.dictionary([:]), 1),
+            (.dictionary(["ab": .integer(1), "": .boolean(false)]), 14),
+        ] as [(Value, Int)])
     func encodedSize(value: Value, size: Int) {
         #expect(value.encodedSize == size)
     }

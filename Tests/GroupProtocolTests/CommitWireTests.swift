@@ -21,13 +21,15 @@ import Varlink
             group: Sample.group("g"), revision: 3, time: Timestamp(microseconds: 0),
             origin: Origin(kind: .client, client: "vi", processId: 7, unit: "u", tag: "t"),
             changes: [Change(key: "k", old: .integer(1), new: nil), Change(key: "l", old: nil, new: .boolean(true))])
-        let text = #"{"group":"g","revision":3,"time":"1970-01-01T00:00:00.000000Z","origin":{"kind":"client","client":"vi","#
+        let text =
+            #"{"group":"g","revision":3,"time":"1970-01-01T00:00:00.000000Z","origin":{"kind":"client","client":"vi","#
             + #""processId":7,"unit":"u","tag":"t"},"changes":[{"key":"k","old":{"integer":1}},{"key":"l","new":{"boolean":true}}]}"#
         #expect(String(decoding: commit.encoded, as: UTF8.self) == text)
     }
 
     @Test func fieldsOfALaterVersionAreIgnored() throws {
-        let text = #"{"group":"g","revision":1,"time":"1970-01-01T00:00:00Z","later":1,"origin":{"kind":"file","x":{},"tag":null},"#
+        let text =
+            #"{"group":"g","revision":1,"time":"1970-01-01T00:00:00Z","later":1,"origin":{"kind":"file","x":{},"tag":null},"#
             + #""changes":[{"key":"k","old":null,"new":{"integer":1},"y":[]}]}"#
         let commit = Commit(wire: try JSON(text: text))
         #expect(commit?.origin == .file)
@@ -87,7 +89,8 @@ import Varlink
     }
 
     @Test func commitsComeWithWhatTheyStandFor() throws {
-        let text = #"{"commit":{"group":"g","revision":9,"time":"1970-01-01T00:00:00Z","origin":{"kind":"file"},"changes":[]},"coalesced":4}"#
+        let text =
+            #"{"commit":{"group":"g","revision":9,"time":"1970-01-01T00:00:00Z","origin":{"kind":"file"},"changes":[]},"coalesced":4}"#
         guard case .commit(let commit, coalesced: 4)? = WatchEvent(wire: try JSON(text: text).objectValue ?? [:]) else {
             Issue.record("no commit")
             return

@@ -33,7 +33,8 @@ import Varlink
     private static let errors: [GroupError] = [
         .noSuchGroup("g"), .invalidGroup("g", reason: "r"), .invalidKey("k", reason: "r"),
         .invalidValue(key: "k", reason: "r"), .wrongType(key: "k", expected: "array", found: "string"),
-        .conflict(keys: ["a", "e\u{301}", ""], revision: .max), .forced(keys: ["a"]), .readOnly(group: "g", reason: "r"),
+        .conflict(keys: ["a", "e\u{301}", ""], revision: .max), .forced(keys: ["a"]),
+        .readOnly(group: "g", reason: "r"),
         .tooLarge(subject: "s", limit: 1, size: .max), .storageFailed(reason: "r", errno: 28),
         .notPermitted(reason: "r"),
     ]
@@ -128,7 +129,8 @@ extension SplitMix64 {
     fileprivate mutating func status() -> DaemonStatus {
         let groups = (0..<Int.random(in: 0...3, using: &self)).map { _ in
             GroupStatus(
-                group: group(), position: position(), keys: pick([0, 1_000_000]), bytes: pick([0, 4 << 20]), watchers: 3,
+                group: group(), position: position(), keys: pick([0, 1_000_000]), bytes: pick([0, 4 << 20]),
+                watchers: 3,
                 plist: pick(PlistCondition.allCases), watching: pick(GroupStatus.Watching.allCases),
                 problem: maybe { $0.problem() })
         }

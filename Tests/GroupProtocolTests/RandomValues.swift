@@ -31,7 +31,10 @@ extension SplitMix64 {
         case 4: return .real(pick([0, -0.0, 1, 1e300, .leastNonzeroMagnitude, .nan, .infinity, -.infinity, 0.1]))
         case 5: return .real(Double(bitPattern: next()))
         case 6: return .date(timestamp())
-        case 7: return pick([.boolean(true), .boolean(false), .data([]), .data([0]), .data([1, 2]), .data([255, 254, 253])])
+        case 7:
+            return pick([
+                .boolean(true), .boolean(false), .data([]), .data([0]), .data([1, 2]), .data([255, 254, 253]),
+            ])
         case 8: return .array((0..<Int.random(in: 0...3, using: &self)).map { _ in value(depth: depth + 1) })
         default: return .dictionary(entries(depth: depth + 1))
         }
@@ -48,7 +51,8 @@ extension SplitMix64 {
         return pick([
             range.lowerBound, range.upperBound, Timestamp(microseconds: 0), Timestamp(microseconds: -1),
             Timestamp(microseconds: 1_796_000_000_123_456),
-            Timestamp(microseconds: .random(in: range.lowerBound.microseconds...range.upperBound.microseconds, using: &self)),
+            Timestamp(
+                microseconds: .random(in: range.lowerBound.microseconds...range.upperBound.microseconds, using: &self)),
         ])
     }
 

@@ -5,22 +5,27 @@ import Testing
 import Varlink
 
 @Suite struct ValueWireTests {
-    @Test(arguments: [
-        (#"{"string":"a"}"#, .string("a")), (#"{"string":""}"#, .string("")), (#"{"integer":1}"#, .integer(1)),
-        (#"{"integer":-9223372036854775808}"#, .integer(.min)), (#"{"integer":9223372036854775807}"#, .integer(.max)),
-        (#"{"integer":-0}"#, .integer(0)), (#"{"real":1}"#, .real(1)), (#"{"real":1.0}"#, .real(1)),
-        (#"{"real":-0.0}"#, .real(-0.0)), (#"{"real":1e3}"#, .real(1000)), (#"{"boolean":false}"#, .boolean(false)),
-        (#"{"date":"1970-01-01T00:00:00Z"}"#, .date(Timestamp(microseconds: 0))),
-        (#"{"date":"1970-01-01T00:00:00.5Z"}"#, .date(Timestamp(microseconds: 500_000))),
-        (#"{"date":"1969-12-31T23:59:59.999999Z"}"#, .date(Timestamp(microseconds: -1))),
-        (#"{"data":""}"#, .data([])), (#"{"data":"AA=="}"#, .data([0])), (#"{"data":"//79"}"#, .data([255, 254, 253])),
-        (#"{"array":[]}"#, .array([])), (#"{"array":[{"integer":1},{"array":[]}]}"#, .array([.integer(1), .array([])])),
-        (#"{"dictionary":{}}"#, .dictionary([:])), (#"{"dictionary":{"":{"real":2}}}"#, .dictionary(["": .real(2)])),
-        (#"{"number":"9223372036854775808"}"#, .unsignedInteger(1 << 63)),
-        (#"{"number":"18446744073709551615"}"#, .unsignedInteger(.max)), (#"{"number":"nan"}"#, .real(.nan)),
-        (#"{"number":"+infinity"}"#, .real(.infinity)), (#"{"number":"-infinity"}"#, .real(-.infinity)),
-        (#"{"string":null,"integer":1,"real":null}"#, .integer(1)),
-    ] as [(String, Value)])
+    @Test(
+        arguments: [
+            (#"{"string":"a"}"#, .string("a")), (#"{"string":""}"#, .string("")), (#"{"integer":1}"#, .integer(1)),
+            (#"{"integer":-9223372036854775808}"#, .integer(.min)),
+            (#"{"integer":9223372036854775807}"#, .integer(.max)),
+            (#"{"integer":-0}"#, .integer(0)), (#"{"real":1}"#, .real(1)), (#"{"real":1.0}"#, .real(1)),
+            (#"{"real":-0.0}"#, .real(-0.0)), (#"{"real":1e3}"#, .real(1000)), (#"{"boolean":false}"#, .boolean(false)),
+            (#"{"date":"1970-01-01T00:00:00Z"}"#, .date(Timestamp(microseconds: 0))),
+            (#"{"date":"1970-01-01T00:00:00.5Z"}"#, .date(Timestamp(microseconds: 500_000))),
+            (#"{"date":"1969-12-31T23:59:59.999999Z"}"#, .date(Timestamp(microseconds: -1))),
+            (#"{"data":""}"#, .data([])), (#"{"data":"AA=="}"#, .data([0])),
+            (#"{"data":"//79"}"#, .data([255, 254, 253])),
+            (#"{"array":[]}"#, .array([])),
+            (#"{"array":[{"integer":1},{"array":[]}]}"#, .array([.integer(1), .array([])])),
+            (#"{"dictionary":{}}"#, .dictionary([:])),
+            (#"{"dictionary":{"":{"real":2}}}"#, .dictionary(["": .real(2)])),
+            (#"{"number":"9223372036854775808"}"#, .unsignedInteger(1 << 63)),
+            (#"{"number":"18446744073709551615"}"#, .unsignedInteger(.max)), (#"{"number":"nan"}"#, .real(.nan)),
+            (#"{"number":"+infinity"}"#, .real(.infinity)), (#"{"number":"-infinity"}"#, .real(-.infinity)),
+            (#"{"string":null,"integer":1,"real":null}"#, .integer(1)),
+        ] as [(String, Value)])
     func isTaken(text: String, value: Value) throws {
         #expect(try Value(wire: JSON(text: text)) == value)
     }
@@ -62,17 +67,19 @@ import Varlink
         #expect(throws: WireValueProblem.structure) { try Value(wire: json) }
     }
 
-    @Test(arguments: [
-        (.integer(.max), #"{"integer":9223372036854775807}"#), (.unsignedInteger(.max), #"{"number":"18446744073709551615"}"#),
-        (.real(1), #"{"real":1.0}"#), (.real(-0.0), #"{"real":-0.0}"#), (.real(-.nan), #"{"number":"nan"}"#),
-        (.real(-.infinity), #"{"number":"-infinity"}"#), (.data([0]), #"{"data":"AA=="}"#),
-        (.date(Timestamp(microseconds: 0)), #"{"date":"1970-01-01T00:00:00Z"}"#),
-        (.date(Timestamp(microseconds: 1)), #"{"date":"1970-01-01T00:00:00.000001Z"}"#),
-        (
-            .dictionary(["e\u{301}": .boolean(true), "\u{E9}": .array([])]),
-            #"{"dictionary":{"e\#u{301}":{"boolean":true},"\#u{E9}":{"array":[]}}}"#
-        ),
-    ] as [(Value, String)])
+    @Test(
+        arguments: [
+            (.integer(.max), #"{"integer":9223372036854775807}"#),
+            (.unsignedInteger(.max), #"{"number":"18446744073709551615"}"#),
+            (.real(1), #"{"real":1.0}"#), (.real(-0.0), #"{"real":-0.0}"#), (.real(-.nan), #"{"number":"nan"}"#),
+            (.real(-.infinity), #"{"number":"-infinity"}"#), (.data([0]), #"{"data":"AA=="}"#),
+            (.date(Timestamp(microseconds: 0)), #"{"date":"1970-01-01T00:00:00Z"}"#),
+            (.date(Timestamp(microseconds: 1)), #"{"date":"1970-01-01T00:00:00.000001Z"}"#),
+            (
+                .dictionary(["e\u{301}": .boolean(true), "\u{E9}": .array([])]),
+                #"{"dictionary":{"e\#u{301}":{"boolean":true},"\#u{E9}":{"array":[]}}}"#
+            ),
+        ] as [(Value, String)])
     func isWritten(value: Value, text: String) {
         var writer = JSONWriter(capacity: 64)
         writer.write(value)
