@@ -105,15 +105,20 @@ extension Journal {
     package static func retire(
         _ path: String, into directory: String, as name: String, time: String
     ) throws(SystemError) -> String {
-        let newPath: String
-        do throws(SystemError) {
-            newPath = try Files.setAside(path, as: Files.join(directory, name))
-            try Files.fsyncDirectory(directory)
-        } catch where error.errno == .crossDevice {
-            newPath = try Files.setAside(path, as: "\(path).deleted-\(time)")
-        }
+        let newPath = try putAway(path, in: directory, as: name, time: time)
+        try Files.fsyncDirectory(Files.parent(of: newPath))
         try Files.fsyncDirectory(Files.parent(of: path))
         return newPath
+    }
+
+    private static func putAway(
+        _ path: String, in directory: String, as name: String, time: String
+    ) throws(SystemError) -> String {
+        do throws(SystemError) {
+            return try Files.setAside(path, as: Files.join(directory, name))
+        } catch  where error.errno == .crossDevice {
+            return try Files.setAside(path, as: "\(path).deleted-\(time)")
+        }
     }
 }
 

@@ -50,19 +50,38 @@ extension PlistFile {
         return PlistLeftover(path: swap, reading: load(swap).0)
     }
 
-    /// Removes a leftover that was dealt with. Where it has changed since (a program had it open all the time), it stays
-    /// and is returned as it is now, to be dealt with again.
+    /// Removes a leftover that was dealt with; nil when that is the end of it. What is returned is to be dealt with again:
+    /// the leftover as it is now, if it has changed since (a program had it open all the time).
+    ///
+    /// One that could not be read is never removed: it gets its place back, for the user to mend, and what was in that
+    /// place is returned. Where that cannot be read either, it goes beside it, under a name that everybody sees.
     package func discard(_ leftover: PlistLeftover) throws(SystemError) -> PlistLeftover? {
         guard let status = try Files.statusIfPresent(leftover.path, followLinks: false) else { return nil }
-        if status.kind == .regular {
-            Files.waitForWriters(leftover.path)
-            let reading = load(leftover.path).0
-            guard reading.digest == leftover.reading.digest else {
-                return PlistLeftover(path: leftover.path, reading: reading)
-            }
+        if status.kind == .regular { Files.waitForWriters(leftover.path) }
+        let reading = load(leftover.path).0
+        if reading.digest != leftover.reading.digest { return PlistLeftover(path: leftover.path, reading: reading) }
+        guard reading.content == nil else {
+            try Files.unlink(leftover.path)
+            try Files.fsyncDirectory(Files.parent(of: leftover.path))
+            return nil
         }
-        try Files.unlink(leftover.path)
-        try Files.fsyncDirectory(Files.parent(of: leftover.path))
-        return nil
+        return try giveBack(leftover)
+    }
+
+    private func giveBack(_ leftover: PlistLeftover) throws(SystemError) -> PlistLeftover? {
+        let target = resolve().target
+        let names = temporaries(target)
+        var next: PlistLeftover?
+        var isPlaced = false
+        if names.swap == leftover.path, read().content != nil {
+            try names.putBack(over: target)
+            next = PlistLeftover(path: names.swap, reading: load(names.swap).0)
+            isPlaced = true
+        } else if names.swap == leftover.path {
+            isPlaced = try Files.renameUnlessTaken(names.swap, to: target)
+        }
+        if !isPlaced { _ = try Files.setAside(leftover.path, as: names.damaged) }
+        try Files.fsyncDirectory(names.directory)
+        return next
     }
 }

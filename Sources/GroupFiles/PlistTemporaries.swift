@@ -10,6 +10,8 @@ struct PlistTemporaries {
     /// A second name of the file that is being replaced, where there is no exchange.
     let old: String
     let backup: String
+    /// Where something unreadable goes when there is something else in its place already.
+    let damaged: String
 
     private static let newSuffix = ".appgroupd-new"
     private static let swapSuffix = ".appgroupd-swap"
@@ -24,7 +26,22 @@ struct PlistTemporaries {
         new = Files.join(directory, ".\(name)\(Self.newSuffix)")
         swap = Files.join(directory, ".\(name)\(Self.swapSuffix)")
         old = Files.join(directory, ".\(name)\(Self.oldSuffix)")
+        damaged = Files.join(directory, "\(name).appgroupd-damaged")
         backup = Files.join(backupDirectory ?? directory, "\(name).appgroupd-backup")
+    }
+}
+
+extension PlistTemporaries {
+    /// Exchanges the swap file with the target, where the file system has no exchange by way of a second name.
+    func putBack(over target: String) throws(SystemError) {
+        do throws(SystemError) {
+            try Files.exchange(swap, target)
+        } catch  where error.isUnsupportedRename {
+            try Files.unlinkIfPresent(old)
+            let isKept = (try? Files.link(target, to: old)) != nil
+            try Files.rename(swap, to: target)
+            if isKept { try Files.rename(old, to: swap) }
+        }
     }
 }
 

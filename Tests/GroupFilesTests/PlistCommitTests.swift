@@ -130,7 +130,46 @@ import Testing
         #expect(try file.discard(again) == nil)
     }
 
+    @Test func unreadableLeftoverGetsItsPlaceBackInsteadOfBeingRemoved() throws {
+        let swap = try sandbox.directory.write(".group.a.plist.appgroupd-swap", "garbage")
+        try sandbox.write(after)
+        let next = try #require(try file.discard(PlistLeftover(path: swap, reading: file.load(swap).0)))
+        #expect(next.reading.digest == Digest(of: Array(after.utf8)))
+        #expect(try sandbox.text() == "garbage")
+        #expect(try file.discard(next) == nil)
+        #expect(sandbox.names == ["group.a.plist"])
+    }
+
+    @Test func unreadableLeftoverBesideAnUnreadableFileIsSetAside() throws {
+        for name in ["group.a.plist.appgroupd-damaged", "group.a.plist.appgroupd-damaged-2"] {
+            let swap = try sandbox.directory.write(".group.a.plist.appgroupd-swap", name)
+            try sandbox.write("other garbage")
+            #expect(try file.discard(PlistLeftover(path: swap, reading: file.load(swap).0)) == nil)
+            #expect(try sandbox.text() == "other garbage")
+            #expect(try sandbox.directory.read(name) == name)
+        }
+    }
+
+    @Test func unreadableLeftoverOfAFileThatIsGoneIsTheFile() throws {
+        let swap = try sandbox.directory.write(".group.a.plist.appgroupd-swap", "garbage")
+        #expect(try file.discard(PlistLeftover(path: swap, reading: file.load(swap).0)) == nil)
+        #expect(try sandbox.text() == "garbage")
+    }
+
     // MARK: File systems without an exchange
+
+    @Test func withoutExchangeWhatCannotBeMergedGetsItsPlaceBack() throws {
+        try sandbox.write(before)
+        let prepared = try sandbox.prepare(["a": .integer(2)])
+        let sandbox = sandbox
+        let faults: [FaultPlan.Fault] = [
+            .init("exchange", times: 9, .fail(.invalidArgument)),
+            .init("rename", .run { sandbox.overwrite("garbage") }),
+        ]
+        #expect(FaultPlan.run(faults) { file.commit(prepared) } == .changed(file.read()))
+        #expect(try sandbox.text() == "garbage")
+        #expect(sandbox.names == ["group.a.plist"])
+    }
 
     @Test(arguments: [Errno.invalidArgument, .notImplemented])
     func withoutExchangeTheFileIsReplacedByRename(errno: Errno) throws {
