@@ -38,6 +38,7 @@ final class Connection {
     var owesFirstReply = false
     /// The peer will send nothing more; it may still read.
     private(set) var hasEnded = false
+    private var isBroken = false
 
     private var splitter: MessageSplitter
     private var slots: [[UInt8]?] = []
@@ -96,6 +97,12 @@ extension Connection {
         return true
     }
 
+    /// Nothing more is read from a peer that breaks the protocol, nor served.
+    func endReading() {
+        hasEnded = true
+        isBroken = true
+    }
+
     /// The next call to serve, if it is the time for one.
     func nextMessage() throws(ProtocolViolation) -> ArraySlice<UInt8>? {
         guard canServe else { return nil }
@@ -103,7 +110,7 @@ extension Connection {
     }
 
     private var canServe: Bool {
-        phase == .serving && outgoingSize < Self.outgoingLimit && slots.count < Self.slotLimit
+        phase == .serving && !isBroken && outgoingSize < Self.outgoingLimit && slots.count < Self.slotLimit
     }
 
     /// What is to be waited for at the socket.

@@ -22,7 +22,9 @@ extension GroupHost {
     func compactIfNeeded() {
         let configuration = server.configuration
         let isLong = index.entries.count > 2 * configuration.historyCommits
-        let isLarge = journal.size > max(Self.smallJournal, UInt64(2 * (Self.historySize + 2 * state.size)))
+        // What the last rewrite left is what there must be: a text of many small values is far larger than they are.
+        let least = max(compactedSize, UInt64(Self.historySize + 2 * state.size))
+        let isLarge = journal.size > max(Self.smallJournal, 2 * least)
         if isLong || isLarge { startCompaction() }
     }
 
@@ -57,6 +59,9 @@ extension GroupHost {
             journal = adopted.journal
             reindex(adopted.offsets, areCommits: compacted.areCommits + tail.map(\.isCommit))
             state.forgetRemovals(upTo: tracking.horizon)
+            compactedSize = journal.size
+            // What came in meanwhile may be too much again, and perhaps nothing follows that would look.
+            compactIfNeeded()
         } catch {
             compaction = nil
             Log.warning("group \(identifier): the journal could not be compacted, and is kept as it is: \(error)")

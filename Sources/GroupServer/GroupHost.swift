@@ -33,6 +33,8 @@ final class GroupHost {
     var plist: PlistTracking
     var sync = SyncTracking()
     var compaction: CompactionTracking?
+    /// Of the journal when it was last rewritten; 0 before that.
+    var compactedSize: UInt64 = 0
     /// Set when the group is deleted: what still comes from the workers is for nobody.
     var isClosed = false
     /// On a file system whose changes by other machines inotify does not see.

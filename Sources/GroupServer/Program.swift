@@ -158,18 +158,22 @@ package enum Program {
             }
             state = try Self.lock("\(paths.state)/lock")
             guard try Self.prepareRoot(paths) else {
-                Log.warning("\(paths.root) is not there; its groups are kept, and served from their journals")
+                Log.warning(
+                    """
+                    \(paths.root) is gone or not mounted; its groups are kept, and served from their journals \
+                    (if it was deleted on purpose, remove the journals in \(paths.state) too)
+                    """)
                 root = nil
                 return
             }
-            root = try Self.lock("\(paths.root)/.lock")
+            root = try Self.lock(Container(root: paths.root).lockPath)
         }
 
-        /// A root that is gone while there are journals was not mounted, or moved: it is not made anew.
+        /// A root that is gone or empty while there are journals was not mounted, or moved: it is not made anew.
         private static func prepareRoot(_ paths: Paths) throws(Exit) -> Bool {
-            let exists = (try? Files.status(paths.root)) != nil
+            let isEmpty = ((try? Files.list(paths.root)) ?? []).isEmpty
             let hasJournals = ((try? Files.list(paths.state)) ?? []).contains { $0.hasSuffix(".journal") }
-            if !exists, hasJournals { return false }
+            if isEmpty, hasJournals { return false }
             do throws(Container.Failure) {
                 try Container(root: paths.root).createRoot()
                 return true

@@ -88,9 +88,10 @@ extension Server {
                 dispatch(try Call(parsing: message), from: connection)
             }
         } catch {
-            // UAPI.20: what breaks the protocol ends the connection, without a reply.
+            // UAPI.20: what breaks the protocol ends the connection, without a reply; the calls before it get theirs.
             Log.info("client \(connection.credentials.pid): \(error); the connection is closed")
-            close(connection)
+            connection.endReading()
+            markDirty(connection)
         }
         return hasServed
     }

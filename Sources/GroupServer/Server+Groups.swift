@@ -14,6 +14,8 @@ extension Server {
             throw .tooLarge(
                 subject: "groups (MaxGroups=)", limit: Int64(configuration.groups), size: Int64(hosts.count + 1))
         }
+        // A root that is out of reach is not made anew: all its groups would look deleted.
+        if let problem = rootProblem { throw .storageFailed(reason: problem, errno: Errno.noSuchFile.rawValue) }
         do throws(Container.Failure) {
             try container.create(group)
         } catch .notOurs(let path, let owner) {
@@ -101,8 +103,9 @@ extension Server {
 
     private func moveJournal(of host: GroupHost, into directory: String) {
         do throws(SystemError) {
-            try Files.rename(host.journal.path, to: "\(directory)/\(host.identifier).journal")
-            try Files.fsyncDirectory(paths.state)
+            let newPath = try Journal.retire(
+                host.journal.path, into: directory, as: "\(host.identifier).journal", time: fileTimeText)
+            Log.info("group \(host.identifier): deleted; its journal is kept as \(newPath)")
         } catch {
             Log.warning("group \(host.identifier): its journal could not be moved to \(directory): \(error)")
         }
@@ -118,9 +121,17 @@ extension Server {
         statusChanged()
     }
 
+    /// Why the root is not the directory that the groups are in; nil when it is. A root made by us has our lock file in
+    /// it: an empty mount point has not, and what is missing there was not deleted.
+    private var rootProblem: String? {
+        let places = [container.lockPath] + hosts.keys.map(container.path)
+        guard !hosts.isEmpty, !places.contains(where: { (try? Files.status($0)) != nil }) else { return nil }
+        return "the root directory \(container.root) is gone or not mounted; its groups are kept until it is back"
+    }
+
     /// Whether the group's directory is gone while the root stands: deleted, and not merely out of reach.
     func containerIsGone(_ group: GroupIdentifier) -> Bool {
-        guard let root = try? Files.status(container.root), root.kind == .directory else { return false }
+        guard rootProblem == nil else { return false }
         do throws(SystemError) {
             return try Files.statusIfPresent(container.path(of: group), followLinks: false) == nil
         } catch {

@@ -1,0 +1,201 @@
+import Foundation
+import GroupModel
+import GroupProtocol
+import PropertyList
+import TestSupport
+import Testing
+import Varlink
+
+@Suite("Unreadable is never empty")
+struct DamagedFileTests {
+    static let group = "group.com.example.app"
+
+    struct Damage: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var condition: PlistCondition
+        /// Puts it into the place of the sound file.
+        var make: @Sendable (String) throws -> Void
+        /// Whether there is a text that must not be touched.
+        var text: String?
+    }
+
+    static let damages = [
+        Damage(testDescription: "garbage", condition: .damaged, make: { try Plist.replace($0, with: "garbage") }, text: "garbage"),
+        Damage(testDescription: "no bytes", condition: .damaged, make: { try Plist.overwrite($0, with: "") }, text: ""),
+        Damage(
+            testDescription: "half a file", condition: .damaged,
+            make: { try Plist.overwrite($0, with: String(Plist.text(["a": "<integer>7</integer>"]).prefix(150))) },
+            text: String(Plist.text(["a": "<integer>7</integer>"]).prefix(150))),
+        Damage(
+            testDescription: "a directory in its place", condition: .unreachable,
+            make: {
+                try Plist.remove($0)
+                try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false)
+            }),
+        Damage(
+            testDescription: "a FIFO in its place", condition: .unreachable,
+            make: {
+                try Plist.remove($0)
+                _ = unsafe mkfifo($0, 0o600)
+            }),
+        Damage(
+            testDescription: "a dangling link", condition: .unreachable,
+            make: {
+                try Plist.remove($0)
+                try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: "/no/such/file")
+            }),
+        Damage(
+            testDescription: "links in a circle", condition: .unreachable,
+            make: {
+                try Plist.remove($0)
+                try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0)
+            }),
+    ]
+
+    @Test("last good values are served, writes are kept, the file is left alone, and its mending merges", arguments: damages)
+    func damage(_ damage: Damage) throws {
+        let daemon = try RunningDaemon(configuration: ["PollIntervalSec=100ms"])
+        let peer = try daemon.peer(with: .example)
+        let path = daemon.plist(Self.group)
+        try peer.write(.example, [.set("a", .integer(1)), .set("b", .integer(1))])
+        try peer.synchronize()
+        try damage.make(path)
+        guard case .storageFailed(let reason, _)? = try peer.refusal(of: .synchronize(.example)) else {
+            Issue.record("Synchronize did not say it")
+            return
+        }
+        #expect(reason.contains(path) || reason.contains("/no/such/file"))
+        let status = try #require(try peer.status(of: .example))
+        #expect(status.plist == damage.condition)
+        #expect(status.problem?.reason.isEmpty == false)
+        #expect(try peer.read(.example).values == ["a": .integer(1), "b": .integer(1)])
+        #expect(try peer.write(.example, [.set("a", .integer(2))], durable: true).position?.revision == 2)
+        _ = try? peer.synchronize()
+        if let text = damage.text { #expect(try Plist.read(path) == text) }
+        // It survives a restart as well.
+        try daemon.kill()
+        try daemon.start()
+        let again = try SettingsPeer(daemon)
+        #expect(try again.read(.example).values == ["a": .integer(2), "b": .integer(1)])
+        let watcher = try daemon.watcher(of: .example)
+        try FileManager.default.removeItem(atPath: path)
+        try Plist.replace(path, with: Plist.text(["a": "<integer>1</integer>", "b": "<integer>3</integer>"]))
+        let commit = try watcher.nextCommit()
+        #expect(commit.changes == [Change(key: "b", old: .integer(1), new: .integer(3))])
+        try again.synchronize()
+        #expect(try again.status(of: .example)?.plist == .clean)
+        #expect(try Plist.entries(path) == ["a": .integer(2), "b": .integer(3)])
+    }
+
+    @Test("the status says where, by line and column")
+    func place() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let path = daemon.plist(Self.group)
+        try Plist.replace(path, with: Plist.text(["a": "<integer>x</integer>"]))
+        _ = try peer.refusal(of: .synchronize(.example))
+        let problem = try #require(try peer.status(of: .example)?.problem)
+        #expect(problem.path == path)
+        #expect(problem.line == 7)
+        #expect(problem.column != nil)
+        #expect(problem.advice != nil)
+    }
+
+    @Test("where nothing was ever known, nothing is made up")
+    func unknown() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let path = daemon.plist(Self.group)
+        try Plist.replace(path, with: "garbage")
+        let requests: [Request] = [
+            .synchronize(.example), .read(.example, keys: nil), .reset(.example, tag: nil),
+            .write(WriteRequest(group: .example, edits: [.set("k", .integer(1))])),
+        ]
+        for request in requests {
+            guard case .storageFailed(let reason, _)? = try peer.refusal(of: request) else {
+                Issue.record("\(request) was served")
+                continue
+            }
+            #expect(reason.contains(path))
+        }
+        #expect(try Plist.read(path) == "garbage")
+        try Plist.replace(path, with: Plist.text(["k": "<true/>"]))
+        try peer.synchronize()
+        #expect(try peer.read(.example).values == ["k": .boolean(true)])
+        try peer.write(.example, [.set("k", .integer(1))])
+    }
+
+    @Test("a damaged file that is deleted resets the group, after a start with it too", arguments: [false, true])
+    func deleted(restarts: Bool) throws {
+        let daemon = try RunningDaemon()
+        var peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("a", .integer(1))])
+        try peer.synchronize()
+        try Plist.replace(daemon.plist(Self.group), with: "garbage")
+        _ = try peer.refusal(of: .synchronize(.example))
+        if restarts {
+            try daemon.stop()
+            try daemon.start()
+            peer = try SettingsPeer(daemon)
+        }
+        let watcher = try daemon.watcher(of: .example)
+        try Plist.remove(daemon.plist(Self.group))
+        let commit = try watcher.nextCommit()
+        #expect(commit.origin == .file)
+        #expect(try peer.read(.example).values == [:])
+        try peer.write(.example, [.set("b", .integer(1))])
+        try peer.synchronize()
+        #expect(try Plist.entries(daemon.plist(Self.group)) == ["b": .integer(1)])
+    }
+
+    @Test("writes that were taken while a file was damaged get to the disk once it is gone, unasked")
+    func damagedAfterReset() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let path = daemon.plist(Self.group)
+        try peer.write(.example, [.set("a", .integer(1))])
+        try peer.synchronize()
+        let watcher = try daemon.watcher(of: .example)
+        try Plist.remove(path)
+        _ = try watcher.nextCommit()
+        try Plist.replace(path, with: "garbage")
+        _ = try peer.refusal(of: .synchronize(.example))
+        try peer.write(.example, [.set("b", .integer(2))])
+        try Plist.remove(path)
+        #expect(eventually { (try? Plist.entries(path)) == ["b": .integer(2)] })
+        #expect(try peer.read(.example).values == ["b": .integer(2)])
+    }
+
+    @Test("an edit past a cap is held like a damaged file, and told")
+    func tooLargeEdit() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxValueSize=100"])
+        let peer = try daemon.peer(with: .example)
+        let path = daemon.plist(Self.group)
+        try peer.write(.example, [.set("a", .integer(1))])
+        try peer.synchronize()
+        let large = Plist.text(["a": "<string>\(String(repeating: "x", count: 200))</string>"])
+        try Plist.replace(path, with: large)
+        #expect(try peer.refusal(of: .synchronize(.example)) != nil)
+        #expect(try peer.status(of: .example)?.plist == .damaged)
+        #expect(try peer.read(.example).values == ["a": .integer(1)])
+        #expect(try Plist.read(path) == large)
+        try Plist.replace(path, with: Plist.text(["a": "<string>small</string>"]))
+        try peer.synchronize()
+        #expect(try peer.read(.example).values == ["a": .string("small")])
+    }
+
+    @Test("one bad group harms no other")
+    func others() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let other = GroupIdentifier(known: "group.other")
+        try peer.create(other)
+        try Plist.replace(daemon.plist(Self.group), with: "garbage")
+        try peer.write(other, [.set("k", .integer(1))])
+        try peer.synchronize(other)
+        #expect(try peer.refusal(of: .synchronize(nil)) != nil)
+        try daemon.stop()
+        try daemon.start()
+        #expect(try SettingsPeer(daemon).read(other).values == ["k": .integer(1)])
+    }
+}

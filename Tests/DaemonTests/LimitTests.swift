@@ -1,0 +1,106 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+import TestSupport
+import Testing
+import Varlink
+
+@Suite("Caps")
+struct LimitTests {
+    @Test("a value may be as large as MaxValueSize=, and not a byte larger")
+    func value() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxValueSize=100"])
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("k", .string(String(repeating: "x", count: 99)))])
+        #expect(try tooLarge(peer, [.set("k", .string(String(repeating: "x", count: 100)))]) == (100, 101))
+        // By way of an append too.
+        try peer.write(.example, [.set("a", .array([.data([UInt8](repeating: 0, count: 50))]))])
+        let append = Edit(key: "a", operation: .append, value: .data([UInt8](repeating: 0, count: 60)))
+        #expect(try tooLarge(peer, [append])?.limit == 100)
+        #expect(try peer.read(.example).position?.revision == 2)
+    }
+
+    @Test("a group may be as large as MaxGroupSize=; past it small keys go on working")
+    func group() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxGroupSize=1000"])
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("a", .string(String(repeating: "x", count: 900)))])
+        #expect(try tooLarge(peer, [.set("b", .string(String(repeating: "x", count: 99)))]) == (1000, 1001))
+        try peer.write(.example, [.set("b", .string(String(repeating: "x", count: 98)))])
+        #expect(try peer.status(of: .example)?.bytes == 1000)
+        try peer.write(.example, [.set("a", .string("small")), .set("c", .string(String(repeating: "x", count: 500)))])
+    }
+
+    @Test("a group may have MaxKeys= keys, and one taken away makes room")
+    func keys() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxKeys=2"])
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("a", .integer(1)), .set("b", .integer(1))])
+        #expect(try tooLarge(peer, [.set("c", .integer(1))]) == (2, 3))
+        try peer.write(.example, [.remove("a"), .set("c", .integer(1))])
+    }
+
+    @Test("a key may have 1024 bytes")
+    func key() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let key = Key(String(repeating: "é", count: 512))
+        try peer.write(.example, [.set(key, .integer(1))])
+        try peer.synchronize()
+        #expect(try Plist.entries(daemon.plist("group.com.example.app")) == [key: .integer(1)])
+    }
+
+    @Test("MaxMessageSize= ends the connection that passes it, at any moment of the message")
+    func message() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxMessageSize=4K"])
+        let peer = try daemon.peer()
+        try peer.send([UInt8](repeating: UInt8(ascii: " "), count: 4097))
+        #expect(try peer.readToEnd() == [])
+        _ = try SettingsPeer(daemon).status()
+    }
+
+    @Test("past MaxConnections= a client is refused, and served once there is room")
+    func connections() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxConnections=3"])
+        var peers = try (0..<3).map { _ in try SettingsPeer(daemon) }
+        // Each is served, so that it surely counts.
+        #expect(
+            eventually { (try? peers.allSatisfy { try $0.groups() == [] }) == true || refill(&peers, daemon) })
+        let refused = try daemon.peer()
+        #expect(try refused.readToEnd() == [])
+        peers.removeLast().peer.close()
+        #expect(eventually { (try? SettingsPeer(daemon).groups()) == [] })
+        #expect(try peers[0].groups() == [])
+    }
+
+    /// The connection by which the daemon was seen to serve may not have gone yet.
+    private func refill(_ peers: inout [SettingsPeer], _ daemon: RunningDaemon) -> Bool {
+        if let fresh = try? (0..<3).map({ _ in try SettingsPeer(daemon) }) { peers = fresh }
+        return false
+    }
+
+    @Test("a cap that was lowered lets a group shrink, and take small values in place of large ones")
+    func lowered() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("a", .string(String(repeating: "x", count: 500))), .set("b", .integer(1))])
+        try daemon.stop()
+        try daemon.directory.write("appgroupd.conf", "[Daemon]\nMaxGroupSize=100\n")
+        try daemon.start()
+        let again = try SettingsPeer(daemon)
+        #expect(try again.read(.example).values.count == 2)
+        #expect(try again.refusal(of: .example, [.set("c", .integer(1))]) != nil)
+        try again.write(.example, [.set("b", .integer(2))])
+        try again.write(.example, [.set("a", .string("x"))])
+        try again.write(.example, [.set("c", .integer(1))])
+    }
+
+    private func tooLarge(_ peer: SettingsPeer, _ edits: [Edit]) throws -> (limit: Int64, size: Int64)? {
+        guard case .tooLarge(_, let limit, let size)? = try peer.refusal(of: .example, edits) else { return nil }
+        return (limit, size)
+    }
+}
+
+private func == (left: (limit: Int64, size: Int64)?, right: (Int64, Int64)) -> Bool {
+    left?.limit == right.0 && left?.size == right.1
+}
