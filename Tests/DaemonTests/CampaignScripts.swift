@@ -12,6 +12,18 @@ enum CampaignScript: String {
             assert len(reply["parameters"]["changed"]) == 1, reply
         """
 
+    /// PATH GROUP NAME COUNT: so many writes, 64 ahead of their replies.
+    case storm = """
+        count, open_calls = int(sys.argv[4]), 0
+        for number in range(count):
+            edit = {"key": "%s.%d" % (sys.argv[3], number % 64), "value": {"integer": number}}
+            peer.send("Write", group=sys.argv[2], edits=[edit])
+            open_calls += 1
+            while open_calls == 64 or (number == count - 1 and open_calls):
+                assert len(peer.receive()["parameters"]["changed"]) == 1
+                open_calls -= 1
+        """
+
     /// PATH GROUP: keeps a replica, and prints it as one line when it sees the key `end`.
     case observer = """
         peer.send("Watch", more=True, watches=[{"group": sys.argv[2]}])
@@ -64,13 +76,13 @@ enum CampaignScript: String {
         """
 
     private static let prelude = """
-        import json, os, random, socket, stat, sys, time
+        import collections, json, os, random, socket, stat, sys, time
 
         class Peer:
             def __init__(self, path):
                 self.socket = socket.socket(socket.AF_UNIX)
                 self.socket.connect(path)
-                self.buffer = bytearray()
+                self.rest, self.messages = b"", collections.deque()
 
             def send(self, method, more=False, **parameters):
                 call = {"method": "io.appgroupd.Settings." + method, "parameters": parameters}
@@ -79,12 +91,12 @@ enum CampaignScript: String {
                 self.socket.sendall(json.dumps(call).encode() + b"\\0")
 
             def receive(self):
-                while b"\\0" not in self.buffer:
+                while not self.messages:
                     chunk = self.socket.recv(1 << 16)
                     assert chunk, "the daemon has closed the connection"
-                    self.buffer += chunk
-                message, _, self.buffer = self.buffer.partition(b"\\0")
-                return json.loads(message)
+                    *whole, self.rest = (self.rest + chunk).split(b"\\0")
+                    self.messages.extend(whole)
+                return json.loads(self.messages.popleft())
 
             def call(self, method, **parameters):
                 self.send(method, **parameters)

@@ -25,19 +25,18 @@ import TestSupport
         let sizeBefore = try daemon.residentSize()
 
         stopped.kill(SIGSTOP)
-        let follower = Follower(socket: daemon.socket, group: group)
-        let other = Background { try follower.run() }
-        #expect(try eventually { try peer.status(of: group)?.watchers == 3 })
-        let writer = Writer(
-            socket: daemon.socket, group: group, name: "w", depth: 64, keyCount: 64, count: Self.commitCount)
-        let storm = Background { try writer.run() }
+        let other = try CampaignScript.observer.start([daemon.socket, group.string])
+        #expect(try other.readLine() == "ready")
+        let storm = try CampaignScript.storm.start([daemon.socket, group.string, "w", "\(Self.commitCount)"])
         var largest = sizeBefore
-        while try peer.read(group, keys: ["w.\((Self.commitCount - 1) % 64)"]).values.values.first
-            != .integer(Int64(Self.commitCount - 1))
-        {
+        let last = Value.integer(Int64(Self.commitCount - 1))
+        let isOver = try eventually(seconds: 120) {
             largest = max(largest, try daemon.residentSize())
+            return try peer.read(group, keys: ["w.\((Self.commitCount - 1) % 64)"]).values.values.first == last
         }
-        #expect(try storm.value().count == Self.commitCount)
+        #expect(isOver)
+        let outcome = try storm.finish()
+        #expect(outcome.code == 0, "\(outcome.errors)")
         #expect(largest - sizeBefore < Self.growthLimit)
         let latencyDuring = try probe.medianLatency()
         // Twenty times would be a daemon that does something with the stopped one at every commit.
@@ -45,22 +44,31 @@ import TestSupport
 
         stopped.kill(SIGCONT)
         try peer.write(group, [.set(Follower.end, .integer(1))])
-        let told = try #require(try stopped.readLine(seconds: 60))
-        let trace = try other.value()
         let state = try peer.read(group)
-        #expect(trace.problems == [])
-        #expect(trace.replica == state.values)
-        try expectNewestValues(told, state.values)
+        let told = try #require(try Report(stopped))
+        #expect(told.replica == state.values)
+        #expect(told.coalesced > 0 || told.reasons.contains("overflow"))
+        let otherTold = try #require(try Report(other))
+        #expect(otherTold.replica == state.values)
+        #expect(otherTold.reasons == ["initial"])
         print("R102: \(sizeBefore >> 10) KiB before, \(largest >> 10) KiB at most; probe \(latencyBefore) before,",
-            "\(latencyDuring) during; folded for the other \(trace.foldedCount); the stopped one: \(told.prefix(80))")
+            "\(latencyDuring) during; folded for the stopped one \(told.coalesced), for the other \(otherTold.coalesced)")
+    }
+}
+
+/// What a script of an observer says at its end.
+private struct Report: Decodable {
+    let coalesced: Int
+    let reasons: [String]
+    let values: [String: Int64]
+
+    init?(_ observer: ChildProcess) throws {
+        guard let line = try observer.readLine(seconds: 60) else { return nil }
+        self = try JSONDecoder().decode(Report.self, from: Data(line.utf8))
     }
 
-    private func expectNewestValues(_ told: String, _ values: [Key: Value]) throws {
-        let report = try #require(try JSONSerialization.jsonObject(with: Data(told.utf8)) as? [String: Any])
-        let integers = try #require(report["values"] as? [String: Int])
-        #expect(Dictionary(uniqueKeysWithValues: integers.map { (Key($0), Value.integer(Int64($1))) }) == values)
-        let coalesced = report["coalesced"] as? Int ?? 0
-        #expect(coalesced > 0 || (report["reasons"] as? [String])?.contains("overflow") == true)
+    var replica: [Key: Value] {
+        Dictionary(uniqueKeysWithValues: values.map { (Key($0), Value.integer($1)) })
     }
 }
 
