@@ -71,7 +71,7 @@ extension PlistFile {
             guard try linkOrRename(names.swap, to: prepared.target) else { return changed(prepared) }
         }
         try Files.fsyncDirectory(names.directory)
-        return .replaced(placed(prepared), backup: nil)
+        return .replaced(PlistReplacement(content: placed(prepared)))
     }
 
     private func linkOrRename(_ swap: String, to target: String) throws(SystemError) -> Bool {
@@ -115,7 +115,7 @@ extension PlistFile {
             guard let isOldKept = try replace(prepared, base) else { return changed(prepared) }
             guard isOldKept else {
                 try Files.fsyncDirectory(names.directory)
-                return .replaced(placed(prepared), backup: nil)
+                return .replaced(PlistReplacement(content: placed(prepared)))
             }
         }
         return settle(prepared, base)
@@ -154,13 +154,22 @@ extension PlistFile {
             if out.kind == .regular { Files.waitForWriters(names.swap) }
             let (reading, _) = load(names.swap)
             guard reading.digest == base.digest else { return try keepEdit(prepared, reading) }
+            let file = SharedFile(try Files.open(names.swap, [.readOnly, .noFollow, .nonBlocking]))
             if out.mode != base.mode { try? Files.changeMode(prepared.target, out.mode & 0o777) }
             try Files.unlink(names.swap)
             try Files.fsyncDirectory(names.directory)
-            return .replaced(placed(prepared), backup: nil)
+            let old = ReplacedFile(file: file, digest: base.digest, path: prepared.target)
+            return .replaced(PlistReplacement(content: placed(prepared), old: old))
         } catch {
             return .failed(PlistWriteProblem(error))
         }
+    }
+
+    /// What somebody wrote into a file after it was replaced; nil where nobody did. Each file is asked once, some time
+    /// after its replacement.
+    package func lateEdit(in old: ReplacedFile) -> PlistReading? {
+        guard let (reading, _) = try? load(old.file.descriptor, old.path) else { return nil }
+        return reading.digest == old.digest ? nil : reading
     }
 
     /// What came out is somebody's edit. Settings can be merged, so ours stay in place; anything else (a link, a

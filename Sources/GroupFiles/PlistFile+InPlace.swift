@@ -24,7 +24,7 @@ extension PlistFile {
         (content.mode, content.uid, content.gid) = (status.mode, status.uid, status.gid)
         try Files.unlink(names.swap)
         try Files.fsyncDirectory(names.directory)
-        return .replaced(content, backup: names.backup)
+        return .replaced(PlistReplacement(content: content, backup: names.backup))
     }
 
     private func writeBackup(_ base: PlistContent, _ names: PlistTemporaries) throws(SystemError) {

@@ -37,19 +37,22 @@ extension PlistFile {
     /// One look at a regular file. It is final unless the file changed or was replaced while we looked.
     func load(_ target: String) -> (PlistReading, isFinal: Bool) {
         do throws(SystemError) {
-            let file = try Files.open(target, [.readOnly, .noFollow, .nonBlocking])
-            let before = try file.status()
-            guard before.kind == .regular else { return (notAFile(target, before.kind), true) }
-            guard before.size <= Int64(sizeLimit) else { return (tooLarge(target, before), true) }
-            // One byte more than there should be: a file that grows under our eyes is seen to.
-            let bytes = try file.pread(count: Int(before.size) + 1, at: 0)
-            let isFinal = try file.status().identity == before.identity && bytes.count == Int(before.size)
-            return (interpret(bytes, before, target), isFinal)
+            return try load(try Files.open(target, [.readOnly, .noFollow, .nonBlocking]), target)
         } catch {
             let reason = SystemError(errno: error.errno, call: error.call, path: target)
             // Renamed away, or a link now: the next look goes along the links again.
             return (unreachable(reason), error.errno != .noSuchFile && error.errno != .tooManySymlinks)
         }
+    }
+
+    func load(_ file: borrowing FileDescriptor, _ target: String) throws(SystemError) -> (PlistReading, isFinal: Bool) {
+        let before = try file.status()
+        guard before.kind == .regular else { return (notAFile(target, before.kind), true) }
+        guard before.size <= Int64(sizeLimit) else { return (tooLarge(target, before), true) }
+        // One byte more than there should be: a file that grows under our eyes is seen to.
+        let bytes = try file.pread(count: Int(before.size) + 1, at: 0)
+        let isFinal = try file.status().identity == before.identity && bytes.count == Int(before.size)
+        return (interpret(bytes, before, target), isFinal)
     }
 
     private func interpret(_ bytes: [UInt8], _ status: FileStatus, _ target: String) -> PlistReading {

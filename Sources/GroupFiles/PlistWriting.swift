@@ -50,10 +50,28 @@ package enum PlistPreparation: Equatable, Sendable {
     case failed(PlistWriteProblem)
 }
 
+package struct PlistReplacement: Equatable, Sendable {
+    package let content: PlistContent
+    /// Where the old text is, if the new one had to be written over it because something is mounted on the file.
+    package var backup: String?
+    /// To be asked for a late edit some time later; nil where nothing was replaced.
+    package var old: ReplacedFile?
+}
+
+/// A file that was replaced and has lost its name. Who found it under its name before, but had not opened it yet when we
+/// looked for writers, may still write into it; so it is kept open, and looked at once more after a while (a second
+/// say) by `PlistFile.lateEdit(in:)`. Closed with its last copy.
+package struct ReplacedFile: Equatable, Sendable {
+    let file: SharedFile
+    let digest: Digest
+    let path: String
+
+    package static func == (left: ReplacedFile, right: ReplacedFile) -> Bool { left.file === right.file }
+}
+
 package enum PlistCommit: Equatable, Sendable {
-    /// The new text is in place and durable. `inPlace`: it was written over the old one, because something is mounted
-    /// on the file; a backup of the old text is at `backup`.
-    case replaced(PlistContent, backup: String?)
+    /// The new text is in place and durable.
+    case replaced(PlistReplacement)
     /// The new text is in place, but what came out was not what was expected: somebody's edit, which exists in the
     /// leftover only.
     case foreign(PlistContent, PlistLeftover)

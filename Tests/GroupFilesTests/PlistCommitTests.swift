@@ -117,6 +117,20 @@ import Testing
         _ = held.rawValue
     }
 
+    @Test func writerWhoComesLateIsFoundOut() throws {
+        try sandbox.write(before)
+        let held = try Files.open(file.path, .writeOnly)
+        guard case .replaced(let replacement) = try sandbox.replace(["a": .integer(2)]), let old = replacement.old
+        else {
+            Issue.record("not replaced")
+            return
+        }
+        #expect(file.lateEdit(in: old) == nil)
+        try held.truncate(to: 0)
+        try held.writeAll(Array(edit.utf8))
+        #expect(file.lateEdit(in: old)?.content?.entries == ["edited": .integer(77)])
+    }
+
     @Test func leftoverThatChangedAgainIsNotDiscarded() throws {
         try sandbox.write(before)
         let prepared = try sandbox.prepare(["a": .integer(2)])

@@ -66,11 +66,8 @@ struct PlistMountTests {
         try withMount(["--bind", source], at: sandbox.file.path) {
             let commit = try sandbox.replace(["a": .integer(2)])
             let backup = sandbox.directory.file("group.a.plist.appgroupd-backup")
-            guard case .replaced(let content, backup) = commit else {
-                Issue.record("\(commit)")
-                return
-            }
-            #expect(sandbox.file.read().content == content)
+            #expect(commit == .replaced(PlistReplacement(content: try #require(commit.replaced), backup: backup)))
+            #expect(sandbox.file.read().content == commit.replaced)
             #expect(try sandbox.directory.read("source") == after)
             #expect(try sandbox.directory.read("group.a.plist.appgroupd-backup") == before)
             #expect(try sandbox.replace(["a": .integer(1)]).replaced != nil)

@@ -48,7 +48,9 @@ import Testing
             }
             #expect(editor.lost == nil)
             #expect(projector.problems == [])
-            print("edits \(edits), replacements \(projector.replacements), brought out \(projector.foreign)")
+            print(
+                "edits \(edits), replacements \(projector.replacements), brought out \(projector.foreign), late \(projector.late)"
+            )
             #expect(projector.replacements > 0)
         }
     }
@@ -152,6 +154,8 @@ private final class Projector {
     private var counter: Int64 = 0
     var replacements = 0
     var foreign = 0
+    var late = 0
+    private var olds: [ReplacedFile] = []
     var problems: [String] = []
 
     init(file: PlistFile) {
@@ -159,6 +163,10 @@ private final class Projector {
     }
 
     func step(_ note: ([Key: Value]) -> Void) {
+        if olds.count > 200, let edit = file.lateEdit(in: olds.removeFirst())?.content {
+            late += 1
+            note(edit.entries)
+        }
         counter += 1
         entries["counter"] = .integer(counter)
         switch file.prepare(entries, expecting: known) {
@@ -172,9 +180,10 @@ private final class Projector {
 
     private func commit(_ prepared: PreparedPlist, _ note: ([Key: Value]) -> Void) {
         switch file.commit(prepared) {
-        case .replaced(let content, _):
+        case .replaced(let replacement):
             replacements += 1
-            known = content.digest
+            known = replacement.content.digest
+            if let old = replacement.old { olds.append(old) }
         case .foreign(let content, let leftover):
             foreign += 1
             known = content.digest

@@ -93,6 +93,6 @@ extension PlistReading {
 
 extension PlistCommit {
     var replaced: PlistContent? {
-        if case .replaced(let content, _) = self { content } else { nil }
+        if case .replaced(let replacement) = self { replacement.content } else { nil }
     }
 }
