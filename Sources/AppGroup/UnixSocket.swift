@@ -12,6 +12,9 @@ struct UnixSocket: ~Copyable {
 
     private let descriptor: Int32
 
+    /// For poll; valid while this stands.
+    var number: Int32 { descriptor }
+
     /// Connects at once or not at all: EAGAIN when the listener's queue is full.
     init(connectingTo path: String) throws(Failure) {
         // A NUL would silently name another socket.

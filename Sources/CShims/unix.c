@@ -138,6 +138,14 @@ int cshim_poll(int fd, int events, int wake_fd, int timeout_ms) {
     }
 }
 
+int64_t cshim_poll_pair(int first, int first_events, int second, int second_events, int wake_fd, int timeout_ms) {
+    struct pollfd polled[3] = {{first, (short)first_events, 0}, {second, (short)second_events, 0}, {wake_fd, POLLIN, 0}};
+    /* An interruption is an early return with no events: the caller looks at its clock and comes back. */
+    if (poll(polled, 3, timeout_ms) < 0) return errno == EINTR ? 0 : -errno;
+    return (int64_t)(unsigned short)polled[0].revents | (int64_t)(unsigned short)polled[1].revents << 16
+        | (polled[2].revents != 0 ? (int64_t)1 << 32 : 0);
+}
+
 int cshim_shutdown(int fd) { return shutdown(fd, SHUT_RDWR) < 0 ? -errno : 0; }
 int cshim_close(int fd) { return close(fd) < 0 ? -errno : 0; }
 

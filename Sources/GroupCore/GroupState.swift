@@ -59,16 +59,20 @@ extension GroupState {
         var order: [Key] = []
         var results: [Key: Value?] = [:]
         for edit in edits {
-            try edit.key.validate()
-            let current = results[edit.key] ?? self[edit.key]
-            let new = try edit.evaluated(on: current)
-            if results.updateValue(new, forKey: edit.key) == nil { order.append(edit.key) }
-            if new != current { try validate(new, of: edit.key, limits: limits) }
+            if results.index(forKey: edit.key) == nil {
+                try edit.key.validate()
+                order.append(edit.key)
+            }
+            try edit.apply(to: &results[edit.key, default: self[edit.key]])
+            // Each operand here, each result once below: many appends to one array stay linear.
+            try validateCarriable(edit.value, of: edit.key)
         }
-        let changes = order.compactMap { key -> Change? in
-            let old = self[key]
-            let new = results[key] ?? nil
-            return old == new ? nil : Change(key: key, old: old, new: new)
+        var changes: [Change] = []
+        for key in order {
+            let change = Change(key: key, old: self[key], new: results[key] ?? nil)
+            guard change.old != change.new else { continue }
+            try validate(change.new, of: key, limits: limits)
+            changes.append(change)
         }
         try requireRoom(for: changes, limits: limits)
         return changes
@@ -108,11 +112,14 @@ extension GroupState {
         }
     }
 
+    private func validateCarriable(_ value: Value?, of key: Key) throws(GroupError) {
+        guard let problem = value?.firstUncarriable else { return }
+        throw .invalidValue(key: key.string, reason: "a property list cannot carry \(problem)")
+    }
+
     private func validate(_ value: Value?, of key: Key, limits: Limits) throws(GroupError) {
         guard let value else { return }
-        if let problem = value.firstUncarriable {
-            throw .invalidValue(key: key.string, reason: "a property list cannot carry \(problem)")
-        }
+        try validateCarriable(value, of: key)
         let size = value.encodedSize
         guard size <= limits.valueSize else {
             throw .tooLarge(subject: "value of \(key)", limit: Int64(limits.valueSize), size: Int64(size))

@@ -1,5 +1,6 @@
 import GroupFiles
 import LinuxIO
+import PropertyList
 
 /// What a job on a worker thread comes back with.
 enum FileOutcome: Sendable {
@@ -11,6 +12,8 @@ enum FileOutcome: Sendable {
     case commitAbandoned(SystemError)
     /// Nil: it is gone. Otherwise it had changed since it was read.
     case discarded(Result<PlistLeftover?, SystemError>)
+    /// What somebody wrote into a file after it was replaced, and what the file held before.
+    case lateLook(PlistReading?, was: [Key: Value])
     case compacted(Result<CompactedJournal, JournalUseFailure>)
     case synced(Journal.SyncHandle, Result<Void, SystemError>)
 }

@@ -49,6 +49,10 @@ extension GroupHost {
         } else if plist.needsRead {
             plist.needsRead = false
             startPlistJob { .look(at: file) }
+        } else if plist.needsLateLook, let late = plist.late {
+            plist.needsLateLook = false
+            plist.late = nil
+            startPlistJob { .lateLook(file.lateEdit(in: late.file), was: late.entries) }
         } else if plist.needsWrite, !plist.isSettling {
             startProjection()
         } else if plist.isSettled {
@@ -107,6 +111,7 @@ extension GroupHost {
             plist.base.projectionFailed()
             failed(.system(error))
         case .discarded(let result): discarded(result)
+        case .lateLook(let reading, let entries): lateLookEnded(reading, entries)
         case .compacted, .synced: preconditionFailure("no outcome of a plist job")
         }
         advancePlist()
@@ -295,6 +300,7 @@ extension GroupHost {
             return
         }
         plist.projectedDigest = prepared.digest
+        plist.replacedEntries = prepared.base?.entries ?? [:]
         let handle = journal.syncHandle
         startPlistJob {
             if case .failure(let error) = handle.sync() {
@@ -307,12 +313,13 @@ extension GroupHost {
 
     private func committed(_ outcome: PlistCommit) {
         switch outcome {
-        case .replaced(let content, let backup):
+        case .replaced(let replacement):
             plist.base.projectionSucceeded()
             plist.baseText = nil
-            nowHolds(content.digest)
+            nowHolds(replacement.content.digest)
             writable()
-            if let backup {
+            watchForLateEdit(of: replacement.old)
+            if let backup = replacement.backup {
                 Log.info("group \(identifier): written in place, since something is mounted on it; backup in \(backup)")
             }
         case .foreign(let content, let leftover): takeForeign(content, leftover)
@@ -362,6 +369,48 @@ extension GroupHost {
 // MARK: - Edits that slipped in
 
 extension GroupHost {
+    /// A program may have found the old file under its name and open it only now: it is looked at once more, when the next
+    /// one has been replaced or a second has passed.
+    private func watchForLateEdit(of file: ReplacedFile?) {
+        guard let file else { return }
+        let entries = plist.replacedEntries
+        plist.replacedEntries = [:]
+        if plist.late != nil {
+            plist.nextLate = (file, entries)
+            plist.needsLateLook = true
+        } else {
+            plist.late = (file, entries)
+            lateTimer.arm(afterMicroseconds: Self.lateTime)
+        }
+    }
+
+    /// How long after its replacement a file is looked at for the last time, in microseconds.
+    private static let lateTime: Int64 = 1_000_000
+
+    func lateTimeIsOver() {
+        plist.needsLateLook = plist.late != nil
+        advancePlist()
+    }
+
+    private func lateLookEnded(_ reading: PlistReading?, _ entries: [Key: Value]) {
+        if let next = plist.nextLate {
+            plist.late = next
+            plist.nextLate = nil
+            lateTimer.arm(afterMicroseconds: Self.lateTime)
+        }
+        guard case .content(let content)? = reading else { return }
+        // The program worked on the old text: what it changed there is its edit.
+        var edits = content.entries.filter { entries[$0.key] != $0.value }.map { Edit.set($0.key, $0.value) }
+        edits += entries.keys.filter { content.entries[$0] == nil }.map(Edit.remove)
+        do throws(GroupError) {
+            let changes = try state.changes(for: edits.sorted { $0.key < $1.key }, limits: server.configuration.limits)
+            if !changes.isEmpty { commit(changes, origin: .file) }
+        } catch {
+            Log.error("group \(identifier): an edit of the file that was just replaced is refused: \(error)")
+        }
+        flush()
+    }
+
     private func recovered(_ result: Result<PlistLeftover?, PlistWriteProblem>) {
         plist.needsRecovery = false
         switch result {

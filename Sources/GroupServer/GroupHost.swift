@@ -41,6 +41,7 @@ final class GroupHost {
     let isOnNetwork: Bool
     let projectionTimer: TimerSource
     let settleTimer: TimerSource
+    let lateTimer: TimerSource
 
     init(server: Server, opened: OpenedGroup) throws(SystemError) {
         self.server = server
@@ -55,13 +56,16 @@ final class GroupHost {
         let handlers = Handlers()
         projectionTimer = try TimerSource(server.loop) { handlers.projection() }
         settleTimer = try TimerSource(server.loop) { handlers.settle() }
+        lateTimer = try TimerSource(server.loop, accuracyMicroseconds: 100_000) { handlers.late() }
         handlers.projection = { [unowned self] in server.turn { projectionIsDue() } }
+        handlers.late = { [unowned self] in server.turn { lateTimeIsOver() } }
         handlers.settle = { [unowned self] in server.turn { settleTimeIsOver() } }
     }
 
     private final class Handlers {
         var projection: () -> Void = {}
         var settle: () -> Void = {}
+        var late: () -> Void = {}
     }
 
     var position: Position { state.position }

@@ -43,6 +43,13 @@ struct PlistTracking {
     /// A deletion or a damaged file is believed at the second look only: an editor may be in the middle of saving.
     var isSettling = false
     var hasSettled = false
+    /// The file that was replaced last, with what it held: it may still get an edit from one who had found it before.
+    var late: (file: ReplacedFile, entries: [Key: Value])?
+    /// One that was replaced since.
+    var nextLate: (file: ReplacedFile, entries: [Key: Value])?
+    var needsLateLook = false
+    /// What the file holds that a projection under way replaces.
+    var replacedEntries: [Key: Value] = [:]
     /// The directories that are to be watched for it.
     var directories: [String] = []
     /// Those who wait until the file is read and written.

@@ -185,6 +185,7 @@ extension GroupHost {
         isClosed = true
         projectionTimer.cancel()
         settleTimer.cancel()
+        lateTimer.cancel()
         let waiters = plist.waiters
         plist.waiters = []
         for waiter in waiters { waiter(.noSuchGroup(identifier.string)) }

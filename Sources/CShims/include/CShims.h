@@ -101,6 +101,9 @@ ssize_t cshim_recv(int fd, void *bytes, size_t length, int dontwait);
 /* Waits for `events` on fd, and for readability of wake_fd (-1: none). Result: the events that hold (CSHIM_WAKE for
  * the wake descriptor), 0 after timeout_ms (-1: for ever), or -errno. Restarts after signals with what time is left. */
 int cshim_poll(int fd, int events, int wake_fd, int timeout_ms);
+/* Two descriptors (-1: none) and a wake_fd. The events of the first in bits 0-15, of the second in bits 16-31, bit 32 for
+   the wake; negative errno. For the client library's thread, which has a connection for calls and one for the watch. */
+int64_t cshim_poll_pair(int first, int first_events, int second, int second_events, int wake_fd, int timeout_ms);
 int cshim_shutdown(int fd);
 int cshim_close(int fd);
 int cshim_peer_uid(int fd, uid_t *uid);

@@ -1,20 +1,26 @@
-import GroupModel
-import PropertyList
+package import PropertyList
 
 extension Edit {
     /// The value that the key has after this edit; nil for "no such key". An absent key counts as empty, zero or false.
     ///
     /// Throws `invalidValue` for a missing, superfluous or unfit operand, `wrongType` where the key holds another type.
-    func evaluated(on current: Value?) throws(GroupError) -> Value? {
+    package func evaluated(on current: Value?) throws(GroupError) -> Value? {
+        var value = current
+        try apply(to: &value)
+        return value
+    }
+
+    /// The same in place: a row of appends to one array is linear. An error leaves the value as it was.
+    package func apply(to value: inout Value?) throws(GroupError) {
         switch operation {
-        case .set: return try operand()
+        case .set: value = try operand()
         case .remove:
             try refuseOperand()
-            return nil
-        case .append: return try appended(to: current)
-        case .merge: return try merged(into: current)
-        case .increment: return try incremented(current)
-        case .toggle: return try toggled(current)
+            value = nil
+        case .append: try append(to: &value)
+        case .merge: try merge(into: &value)
+        case .increment: value = try incremented(value)
+        case .toggle: value = try toggled(value)
         }
     }
 
@@ -31,22 +37,29 @@ extension Edit {
         }
     }
 
-    private func appended(to current: Value?) throws(GroupError) -> Value {
+    private func append(to value: inout Value?) throws(GroupError) {
         let element = try operand()
-        switch current {
-        case nil: return .array([element])
-        case .array(let elements): return .array(elements + [element])
+        switch value {
+        case nil: value = .array([element])
+        case .array(var elements):
+            // Let go of the other reference, or the array would be copied.
+            value = nil
+            elements.append(element)
+            value = .array(elements)
         case let other?: throw wrongType(expected: "array", found: other)
         }
     }
 
-    private func merged(into current: Value?) throws(GroupError) -> Value {
+    private func merge(into value: inout Value?) throws(GroupError) {
         guard case .dictionary(let additions) = try operand() else {
             throw .invalidValue(key: key.string, reason: "the operation merge takes a dictionary")
         }
-        switch current {
-        case nil: return .dictionary(additions)
-        case .dictionary(let entries): return .dictionary(entries.merging(additions) { $1 })
+        switch value {
+        case nil: value = .dictionary(additions)
+        case .dictionary(var entries):
+            value = nil
+            entries.merge(additions) { $1 }
+            value = .dictionary(entries)
         case let other?: throw wrongType(expected: "dictionary", found: other)
         }
     }
