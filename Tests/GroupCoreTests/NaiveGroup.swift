@@ -36,8 +36,11 @@ struct NaiveGroup {
         for edit in edits {
             let old = Self.look(edit.key, in: entries)
             guard let new = NaiveEdit.result(edit, on: old) else { return nil }
-            if let value = new, value != old, value.encodedSize > limits.valueSize { return nil }
             entries = Self.put(new, for: edit.key, in: entries)
+        }
+        // The caps are on what the group would hold, not on what comes and goes within the write.
+        for (key, value) in entries where Self.look(key, in: present) != value {
+            if value.encodedSize > limits.valueSize { return nil }
         }
         if Self.size(entries) > limits.groupSize, Self.size(entries) > Self.size(present) { return nil }
         if entries.count > limits.keysPerGroup, entries.count > present.count { return nil }
