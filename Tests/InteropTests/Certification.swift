@@ -62,7 +62,10 @@ enum Certification {
 
     /// The interface as the Python library brings it along.
     static func description() throws -> (text: String, interface: InterfaceDescription) {
-        let program = "import varlink.tests as t, sys; sys.stdout.write(open(t.__path__[0] + '/\(interface).varlink').read())"
+        let program = """
+            import sys, varlink.tests
+            sys.stdout.write(open(varlink.tests.__path__[0] + "/\(interface).varlink").read())
+            """
         let text = try PythonVarlink.run(["-c", program]).output
         return (text, try InterfaceDescription(parsing: text, dialect: .full))
     }

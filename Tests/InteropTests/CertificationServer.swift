@@ -77,7 +77,8 @@ final class CertificationServer: Sendable {
         guard let client = call.parameters["client_id"]?.stringValue, let step = nextStep(of: client) else {
             return [Reply.bytes(error: "org.varlink.certification.ClientIdError")]
         }
-        let isRight = step.method == call.member && step.mode == call.mode
+        let isRight =
+            step.method == call.member && step.mode == call.mode
             && Certification.normalised(step.takes) == Certification.normalised(call.parameters)
         guard isRight else { return [refusal(step, call)] }
         return step.returns.enumerated().map { number, reply in

@@ -34,7 +34,8 @@ enum PythonVarlink {
     private static func succeed(_ what: String, _ command: [String], _ environment: [String: String]) throws {
         let outcome = try ChildProcess.run("/usr/bin/env", command, environment: environment, seconds: 180)
         guard outcome.code == 0 else {
-            throw RunDirectory.NotMade(description: "\(what) ended with \(outcome.code): \(outcome.errors)\(outcome.output)")
+            let words = outcome.errors + outcome.output
+            throw RunDirectory.NotMade(description: "\(what) ended with \(outcome.code): \(words)")
         }
     }
 

@@ -7,8 +7,12 @@ final class SettingsClient {
     static let interface = "io.appgroupd.Settings"
     private let peer: RawPeer
 
-    init(_ daemon: RunningDaemon) throws {
-        peer = try daemon.peer()
+    init(socket: String) throws {
+        peer = try RawPeer(path: socket, timeoutSeconds: 20)
+    }
+
+    convenience init(_ daemon: RunningDaemon) throws {
+        try self.init(socket: daemon.socket)
     }
 
     struct Refused: Error {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Varlink
 
-@Suite("varlinkctl of systemd 257", .enabled(if: Varlinkctl.isAvailable, "varlinkctl is not to be had; the output says why"))
+@Suite("varlinkctl of systemd 257", .enabled(if: Varlinkctl.isAvailable, "not to be had; the output says why"))
 struct VarlinkctlTests {
     static let interface = "io.appgroupd.Settings"
     static let group = "group.com.example.app"
@@ -59,7 +59,8 @@ struct VarlinkctlTests {
         let edits = try #require(try JSON(parsing: values).objectValue).map { key, value in
             JSON.object(["key": .string(key), "value": value])
         }
-        let write = try call(daemon, "Write", JSON.object(["group": .string(Self.group), "edits": .array(edits)]).description)
+        let parameters = JSON.object(["group": .string(Self.group), "edits": .array(edits)])
+        let write = try call(daemon, "Write", parameters.description)
         #expect(write.code == 0 && write.errors.isEmpty, "\(write.errors)")
         let read = try call(daemon, "Read", #"{"group":"\#(Self.group)"}"#)
         let reply = try JSON(parsing: read.output).objectValue
@@ -74,7 +75,8 @@ struct VarlinkctlTests {
         #expect(missing.code == 1)
         #expect(missing.errors.contains("io.appgroupd.Settings.NoSuchGroup"), "\(missing.errors)")
         #expect(try JSON(parsing: missing.output) == ["group": "group.none"])
-        let wanted = try call(daemon, "Read", #"{"group":"group.none"}"#, ["--graceful=io.appgroupd.Settings.NoSuchGroup"])
+        let graceful = ["--graceful=io.appgroupd.Settings.NoSuchGroup"]
+        let wanted = try call(daemon, "Read", #"{"group":"group.none"}"#, graceful)
         #expect(wanted.code == 0, "\(wanted.errors)")
         let single = try call(daemon, "Watch", #"{"watches":[]}"#)
         #expect(single.code == 1 && single.errors.contains("ExpectedMore"), "\(single.errors)")
@@ -90,7 +92,8 @@ struct VarlinkctlTests {
         let client = try SettingsClient(daemon)
         try client.call("CreateGroup", ["group": .string(Self.group)])
         let watch = try Varlinkctl.start([
-            "--more", "call", "-j", daemon.socket, "\(Self.interface).Watch", #"{"watches":[{"group":"\#(Self.group)"}]}"#,
+            "--more", "call", "-j", daemon.socket, "\(Self.interface).Watch",
+            #"{"watches":[{"group":"\#(Self.group)"}]}"#,
         ])
         #expect(try next(of: watch)["snapshot"]?.objectValue?["reason"] == "initial")
         for number in 1...3 as ClosedRange<Int64> {
