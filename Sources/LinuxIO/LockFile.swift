@@ -55,10 +55,18 @@ package struct LockFile: ~Copyable, Sendable {
         do throws(SystemError) { return try body() } catch { throw .system(error) }
     }
 
+    /// Who has the lock. Whoever took it a moment ago may not have written it down yet, and what is there instead is
+    /// nothing, or the number of one who is gone: that is waited for, for a tenth of a second.
     private static func holder(_ file: borrowing FileDescriptor) -> String {
-        let bytes = (try? file.pread(count: 32, at: 0)) ?? []
-        let text = bytes.prefix { $0 > UInt8(ascii: " ") && $0 < 0x7F }
-        return text.isEmpty ? "unknown" : String(decoding: text, as: UTF8.self)
+        var last = "unknown"
+        for _ in 0..<50 {
+            let bytes = (try? file.pread(count: 32, at: 0)) ?? []
+            let text = String(decoding: bytes.prefix { $0 > UInt8(ascii: " ") && $0 < 0x7F }, as: UTF8.self)
+            if !text.isEmpty, (try? Files.status("/proc/\(text)")) != nil { return text }
+            if !text.isEmpty { last = text }
+            _ = cshim_poll(-1, 0, -1, 2)
+        }
+        return last
     }
 }
 

@@ -82,6 +82,9 @@ package final class RunningDaemon {
         try RawPeer(path: socket, timeoutSeconds: 20)
     }
 
+    /// What it is started with, for who starts it in another way.
+    package var commandLine: [String] { arguments }
+
     /// Where the group's settings are for everybody else.
     package func plist(_ group: String) -> String {
         "\(root)/\(group)/Library/Preferences/\(group).plist"

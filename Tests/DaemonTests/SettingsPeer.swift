@@ -17,6 +17,10 @@ final class SettingsPeer {
         peer = try RawPeer(path: socket, timeoutSeconds: 60)
     }
 
+    init(_ peer: RawPeer) {
+        self.peer = peer
+    }
+
     struct Unexpected: Error {
         let reply: Reply
     }

@@ -1,0 +1,133 @@
+import Foundation
+import GroupModel
+import GroupProtocol
+import PropertyList
+import TestSupport
+import Testing
+import Varlink
+
+@Suite("Starting, ending, reloading")
+struct LifeTests {
+    static let group = "group.com.example.app"
+
+    @Test("SIGTERM and SIGINT write everything out and exit 0, with writes under way", arguments: [SIGTERM, SIGINT])
+    func terminate(_ signal: Int32) throws {
+        let daemon = try RunningDaemon(configuration: ["ProjectionDelaySec=40ms"])
+        let peer = try daemon.peer(with: .example)
+        var calls: [UInt8] = []
+        for number in 1...200 {
+            calls += Request.write(WriteRequest(group: .example, edits: [.set("n", .integer(Int64(number)))])).callBytes
+        }
+        try peer.peer.send(calls)
+        // At least one has been served.
+        _ = try peer.checked(peer.receive())
+        let process = try #require(daemon.process)
+        process.kill(signal)
+        var acknowledged: Int64 = 1
+        while let reply = try? peer.receive() {
+            acknowledged = reply.parameters["position"].flatMap(Position.init(wire:))?.revision ?? acknowledged
+        }
+        #expect(try process.finish().code == 0)
+        let written = try Plist.entries(daemon.plist(Self.group))
+        guard case .integer(let number)? = written["n"] else {
+            Issue.record("nothing was written out")
+            return
+        }
+        #expect(number >= acknowledged)
+        #expect(!Plist.exists(daemon.socket))
+        try daemon.start()
+        #expect(try SettingsPeer(daemon).read(.example).values == written)
+    }
+
+    @Test("a restart changes no position, and writes nothing")
+    func restart() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("a", .integer(1))])
+        let before = try peer.read(.example)
+        try daemon.stop()
+        let (plist, journal) = (Plist.identity(daemon.plist(Self.group)), Plist.identity(daemon.journal(Self.group)))
+        try daemon.start()
+        let again = try SettingsPeer(daemon)
+        try again.synchronize()
+        #expect(try again.read(.example).position == before.position)
+        #expect(Plist.identity(daemon.plist(Self.group)) == plist)
+        #expect(Plist.identity(daemon.journal(Self.group)) == journal)
+        try daemon.stop()
+    }
+
+    @Test("SIGHUP reads the configuration again; a bad file changes nothing")
+    func reload() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxValueSize=100"])
+        let peer = try daemon.peer(with: .example)
+        let large = [Edit.set("k", .string(String(repeating: "x", count: 150)))]
+        #expect(try peer.refusal(of: .example, large) != nil)
+        try daemon.directory.write("appgroupd.conf", "[Daemon]\nMaxValueSize=200\n")
+        daemon.process?.kill(SIGHUP)
+        #expect(try eventually { try peer.refusal(of: .example, large) == nil })
+        try Plist.remove(daemon.directory.file("appgroupd.conf"))
+        daemon.process?.kill(SIGHUP)
+        try peer.write(.example, [.set("j", .string(String(repeating: "x", count: 150)))])
+        #expect(try daemon.stop().errors.contains("the configuration was not read again"))
+    }
+
+    @Test("systemd is told READY, STATUS, RELOADING and STOPPING")
+    func notify() throws {
+        let directory = try TemporaryDirectory()
+        let manager = try NotifySocket(directory.file("notify"))
+        let daemon = try RunningDaemon(environment: ["NOTIFY_SOCKET": manager.path])
+        let ready = try #require(manager.next())
+        #expect(ready.first == "READY=1")
+        #expect(ready.contains { $0.hasPrefix("STATUS=") })
+        let peer = try daemon.peer(with: .example)
+        #expect(manager.next(with: "STATUS=1 groups, 1 clients") != nil)
+        daemon.process?.kill(SIGHUP)
+        let reloading = try #require(manager.next(with: "RELOADING=1"))
+        #expect(reloading.contains { $0.hasPrefix("MONOTONIC_USEC=") })
+        #expect(manager.next(with: "READY=1") != nil)
+        #expect(try peer.groups().count == 1)
+        try daemon.stop()
+        #expect(manager.next(with: "STOPPING=1") != nil)
+    }
+
+    @Test("systemd's socket is served as it is, and stays when the daemon ends")
+    func socketActivation() throws {
+        let daemon = try RunningDaemon(starts: false)
+        let socket = daemon.directory.file("passed")
+        let activator = try ChildProcess(
+            "/usr/bin/systemd-socket-activate",
+            ["-l", socket, "--fdname=varlink", builtProgram("appgroupd")] + daemon.commandLine,
+            environment: ["HOME": daemon.directory.path])
+        // It listens when the file is there, and becomes the daemon with the first client.
+        #expect(eventually { Plist.exists(socket) })
+        let peer = SettingsPeer(try RawPeer(path: socket, timeoutSeconds: 20))
+        try peer.create(.example)
+        try peer.write(.example, [.set("k", .integer(1))])
+        #expect(!Plist.exists(daemon.socket))
+        activator.kill(SIGTERM)
+        #expect(try activator.finish().code == 0)
+        #expect(Plist.exists(socket))
+        #expect(try Plist.entries(daemon.plist(Self.group)) == ["k": .integer(1)])
+    }
+
+    @Test("a second daemon of the same store exits 75 and names the holder, whatever else differs")
+    func secondDaemon() throws {
+        let daemon = try RunningDaemon()
+        let other = try TemporaryDirectory()
+        let variants: [(root: String, state: String, socket: String)] = [
+            (daemon.root, daemon.state, daemon.socket),
+            (daemon.root, daemon.state, other.file("socket")),
+            (other.file("root"), daemon.state, other.file("socket")),
+            (daemon.root, other.file("state"), other.file("socket")),
+            (other.file("root"), other.file("state"), daemon.socket),
+        ]
+        for (root, state, socket) in variants {
+            let outcome = try ChildProcess.run(
+                builtProgram("appgroupd"), ["--root", root, "--state", state, "--socket", socket],
+                environment: ["HOME": other.path])
+            #expect(outcome.code == 75, "\(outcome)")
+            #expect(outcome.errors.contains("\(daemon.process?.pid ?? 0)"), "\(outcome.errors)")
+        }
+        _ = try SettingsPeer(daemon).status()
+    }
+}
