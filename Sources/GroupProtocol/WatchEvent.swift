@@ -17,6 +17,16 @@ package enum WatchEvent: Sendable {
         package var values: [Key: Value]
         package var reason: String
         package var isPartial: Bool
+
+        package init(
+            group: String, position: Position, values: [Key: Value], reason: String, isPartial: Bool
+        ) {
+            self.group = group
+            self.position = position
+            self.values = values
+            self.reason = reason
+            self.isPartial = isPartial
+        }
     }
 
     /// Nil for a reply that is none of these.

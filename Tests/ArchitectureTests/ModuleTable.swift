@@ -19,7 +19,8 @@ enum ModuleTable {
 
         // The edge.
         "LinuxIO": ["CShims", "CSystemd", "Glibc", "Synchronization"],
-        "GroupFiles": ["CPropertyList", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
+        // Glibc for the constants of leases (fcntl(2)); what it opens and writes goes through LinuxIO.
+        "GroupFiles": ["CPropertyList", "Glibc", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
         // Glibc for the constants of inotify(7) and errno(3); what it opens and waits for goes through LinuxIO.
         "GroupWatch": ["CInotifyTools", "Glibc", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
         "GroupServer": [
