@@ -20,8 +20,9 @@ extension Key: Hashable {
         // Eight bytes at a time: no normalisation, and no call of the hasher for each byte.
         var word: UInt64 = 0
         var filled: UInt64 = 0
-        for byte in string.utf8 {
-            word = word << 8 | UInt64(byte)
+        let bytes = string.utf8.span
+        for index in bytes.indices {
+            word = word << 8 | UInt64(bytes[index])
             filled += 1
             if filled & 7 == 0 {
                 hasher.combine(word)
@@ -36,7 +37,12 @@ extension Key: Hashable {
 extension Key: Comparable {
     /// The order of the UTF-8 bytes, which is also the order of the Unicode scalars.
     package static func < (left: Key, right: Key) -> Bool {
-        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+        let left = left.string.utf8.span
+        let right = right.string.utf8.span
+        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+            return left[index] < right[index]
+        }
+        return left.count < right.count
     }
 }
 
@@ -51,6 +57,15 @@ extension Key: ExpressibleByStringLiteral, CustomStringConvertible {
 extension String {
     /// Whether both have the same UTF-8 bytes (`==` would take canonically equivalent texts for equal).
     package func isIdentical(to other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        let left = utf8.span
+        let right = other.utf8.span
+        guard left.count == right.count else { return false }
+        // From the end: names of settings differ there, while many begin alike.
+        var index = left.count
+        while index > 0 {
+            index -= 1
+            guard left[index] == right[index] else { return false }
+        }
+        return true
     }
 }

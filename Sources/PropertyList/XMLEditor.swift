@@ -16,10 +16,16 @@ struct XMLEditor {
     /// What makes `new` of `old`, keys sorted.
     static func changes(from old: [Key: Value], to new: [Key: Value]) -> [(key: Key, value: Value?)] {
         var changes: [(key: Key, value: Value?)] = []
-        for (key, value) in new where !(old[key].map { value.isWritten(like: $0) } ?? false) {
+        var kept = 0
+        for (key, value) in new {
+            let before = old[key]
+            kept += before == nil ? 0 : 1
+            if let before, value.isWritten(like: before) { continue }
             changes.append((key, value))
         }
-        for key in old.keys where new[key] == nil { changes.append((key, nil)) }
+        if kept < old.count {
+            for key in old.keys where new[key] == nil { changes.append((key, nil)) }
+        }
         return changes.sorted { $0.key < $1.key }
     }
 

@@ -126,6 +126,7 @@ extension XMLWriter {
 
     /// `>` is always escaped, so that no text holds `]]>`; a carriage return is, because readers make a line feed of it.
     private mutating func append(text: String) {
+        guard text.utf8.contains(where: Self.isEscaped) else { return append(text) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "&"): append("&amp;")
@@ -135,6 +136,10 @@ extension XMLWriter {
             default: bytes.append(byte)
             }
         }
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "&") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") || byte == 0x0D
     }
 
     /// The shortest text that reads back as the same bits, with the spellings of the rest that both CoreFoundation and
