@@ -86,6 +86,10 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "AppGroupTests",
+            dependencies: ["AppGroup", "GroupModel", "PropertyList", "TestSupport", "appgroupctl", "appgroupd"]
+        ),
+        .testTarget(
             name: "AppGroupControlTests",
             dependencies: ["AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]
         ),

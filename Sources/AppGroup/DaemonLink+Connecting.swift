@@ -1,0 +1,113 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Synchronization
+import Varlink
+
+/// Whether the daemon can be reached.
+public enum ConnectionState: Equatable, Sendable {
+    case connecting
+    case connected
+    /// It cannot be reached for now, for the reason given; reads are served from what is known, writes wait.
+    case disconnected(AppGroupError)
+}
+
+extension DaemonLink {
+    /// Connects if it is time to. Runs in the link's thread.
+    func connectIfDue() {
+        let effects = state.withLock { state -> [Effect] in
+            guard state.calls == nil, state.retryAt.isOver else { return [] }
+            do throws(UnixSocket.Failure) {
+                let calls = try Channel(connectingTo: address.path)
+                return state.connected(calls)
+            } catch {
+                let obstacle = ConnectionError.Obstacle(errno: error.errno)
+                return state.failed(AppGroupError(.unreachable(path: address.path, obstacle)))
+            }
+        }
+        perform(effects)
+    }
+
+    /// Opens the watch on all groups that exist, when that is due. Runs in the link's thread.
+    func watchIfDue() {
+        state.withLock { state in
+            guard state.isWatchStale, state.calls != nil, !state.hasOutstandingCreate else { return }
+            state.isWatchStale = false
+            state.watch = nil
+            let watches = state.created.compactMap { group in
+                state.replicas[group].map { WatchedGroup(group: group, since: $0.position) }
+            }
+            guard !watches.isEmpty else { return }
+            do throws(UnixSocket.Failure) {
+                let watch = try Channel(connectingTo: address.path)
+                watch.enqueue(Request.watch(watches).callBytes)
+                _ = watch.flush()
+                state.watch = watch
+            } catch {
+                // The calls will find out what is wrong; until then this is tried again.
+                state.isWatchStale = true
+                state.retryAt = state.nextRetry()
+            }
+        }
+    }
+
+    /// The daemon is gone. Runs in the link's thread.
+    func disconnected() {
+        perform(state.withLock { $0.lost() })
+    }
+}
+
+extension DaemonLink.State {
+    var hasOutstandingCreate: Bool {
+        outstanding[head...].contains { if case .create = $0 { true } else { false } }
+    }
+
+    mutating func connected(_ channel: Channel) -> [DaemonLink.Effect] {
+        calls = channel
+        attempts = 0
+        for replica in replicas.values { create(replica) }
+        for (bytes, completion) in queued {
+            channel.enqueue(bytes)
+            outstanding.append(.call(completion))
+        }
+        queued = []
+        isWatchStale = true
+        return become(.connected)
+    }
+
+    mutating func failed(_ error: AppGroupError) -> [DaemonLink.Effect] {
+        retryAt = nextRetry()
+        return replicas.values.flatMap { [.fallBack($0), .ready($0)] } + become(.disconnected(error))
+    }
+
+    /// Waits a little longer each time, by a random part, so that many clients do not come back all at once.
+    mutating func nextRetry() -> Deadline {
+        attempts += 1
+        let longest = min(0.01 * Double(1 << min(attempts, 7)), 1)
+        return Deadline(afterSeconds: Double.random(in: longest / 2...longest))
+    }
+
+    mutating func lost() -> [DaemonLink.Effect] {
+        var effects: [DaemonLink.Effect] = []
+        let error = AppGroupError(.unreachable, "the connection to appgroupd was lost before its answer")
+        for call in outstanding[head...] {
+            if case .call(let completion) = call { effects.append(.complete { completion(.failure(error)) }) }
+        }
+        (calls, watch, outstanding, head, writesUnderWay, created) = (nil, nil, [], 0, 0, [])
+        // At once: a daemon that restarts has its socket open already, where systemd holds it.
+        retryAt = Deadline(afterSeconds: 0)
+        effects += replicas.values.map { replica in
+            .step(replica) { machine in
+                machine.connectionLost()
+                return nil
+            }
+        }
+        return effects + become(.connecting)
+    }
+
+    mutating func become(_ standing: ConnectionState) -> [DaemonLink.Effect] {
+        guard self.standing != standing else { return [] }
+        self.standing = standing
+        return standingObservers.map { observer in .complete { observer.call(standing) } }
+    }
+}

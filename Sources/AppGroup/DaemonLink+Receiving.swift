@@ -1,0 +1,172 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Synchronization
+import Varlink
+
+extension DaemonLink {
+    /// Takes what has come on both connections. Runs in the link's thread.
+    ///
+    /// - Returns: false when a connection is over.
+    func receive(into buffer: inout [UInt8]) -> Bool {
+        var isAlive = true
+        var effects: [Effect] = []
+        state.withLock { state in
+            if let calls = state.calls { isAlive = calls.receive(into: &buffer) && calls.flush() }
+            if let watch = state.watch { isAlive = watch.receive(into: &buffer) && watch.flush() && isAlive }
+            do throws(ProtocolViolation) {
+                while let reply = try state.calls?.nextReply() { effects += state.take(reply) }
+                while let reply = try state.watch?.nextReply() { effects += state.watched(reply) }
+            } catch {
+                isAlive = false
+            }
+        }
+        perform(effects)
+        return isAlive
+    }
+}
+
+// MARK: - Replies to calls
+
+extension DaemonLink.State {
+    mutating func take(_ reply: Reply) -> [DaemonLink.Effect] {
+        guard head < outstanding.count else { return [] }
+        let call = outstanding[head]
+        head += 1
+        if head == outstanding.count { (outstanding, head) = ([], 0) }
+        switch call {
+        case .create(let replica): return created(replica, reply)
+        case .write(let replica, let number): return written(replica, number, reply)
+        case .history(let replica): return historyCame(replica, reply)
+        case .call(let completion):
+            let result = Self.result(of: reply)
+            return [.complete { completion(result) }]
+        }
+    }
+
+    static func result(of reply: Reply) -> Result<JSONObject, AppGroupError> {
+        guard let name = reply.error else { return .success(reply.parameters) }
+        if let error = GroupError(reply) { return .failure(AppGroupError(error)) }
+        if let error = ServiceError(reply) { return .failure(AppGroupError(.service(error))) }
+        return .failure(AppGroupError(.unknown(name)))
+    }
+
+    private mutating func created(_ replica: Replica, _ reply: Reply) -> [DaemonLink.Effect] {
+        switch Self.result(of: reply) {
+        case .failure(let error):
+            replica.fail(error)
+            return fail(replica, with: error) + [.ready(replica)]
+        case .success(let parameters):
+            replica.fail(nil)
+            created.insert(replica.group)
+            containers[replica.group] = parameters["container"]?.stringValue
+            isWatchStale = true
+            if replica.inspect({ !$0.unknownNumbers.isEmpty }) {
+                askHistory(of: replica, before: nil)
+            } else {
+                pump(replica)
+            }
+            return []
+        }
+    }
+
+    /// The group cannot be used: its writes are refused, and those who wait are told.
+    private mutating func fail(_ replica: Replica, with error: AppGroupError) -> [DaemonLink.Effect] {
+        let numbers = replica.inspect { $0.writes.map(\.number) }
+        var effects: [DaemonLink.Effect] = []
+        for number in numbers { effects += refused(replica, number, error) }
+        return effects
+    }
+
+    private mutating func written(_ replica: Replica, _ number: UInt64, _ reply: Reply) -> [DaemonLink.Effect] {
+        writesUnderWay -= 1
+        defer { pump(replica) }
+        switch Self.result(of: reply) {
+        case .failure(let error) where error.code == .noSuchGroup:
+            // It was deleted meanwhile. Whoever writes wants it to be there.
+            replica.inspect { $0.sendAgain(number) }
+            if created.remove(replica.group) != nil { create(replica) }
+            return []
+        case .failure(let error): return refused(replica, number, error)
+        case .success(let parameters):
+            guard let position = parameters["position"].flatMap(Position.init(wire:)) else { return [] }
+            let isCommit = parameters["changed"]?.arrayValue?.isEmpty == false
+            // At once, so that those who wait find it answered.
+            let step = replica.inspect { $0.acknowledged(number, at: position, changed: isCommit) }
+            return [.step(replica) { _ in step }] + answered(replica)
+        }
+    }
+
+    private mutating func refused(_ replica: Replica, _ number: UInt64, _ error: AppGroupError) -> [DaemonLink.Effect] {
+        let first = replica.inspect { machine in machine.writes.first { $0.number == number }?.first ?? number }
+        let step = replica.inspect { $0.refused(number) }
+        var isAwaited = false
+        for index in waiters[replica.group]?.indices ?? 0..<0 {
+            guard let waiter = waiters[replica.group]?[index], waiter.upTo >= first else { continue }
+            waiters[replica.group]?[index].error = waiter.error ?? error
+            isAwaited = true
+        }
+        var effects: [DaemonLink.Effect] = [.step(replica) { _ in step }]
+        if !isAwaited {
+            let group = replica.group
+            effects += errorObservers.map { observer in .complete { observer.call(group, error) } }
+        }
+        return effects + answered(replica)
+    }
+
+    // MARK: The history, after a lost connection
+
+    private mutating func askHistory(of replica: Replica, before: Int64?) {
+        calls?.enqueue(Request.history(HistoryRequest(group: replica.group, limit: 10_000, before: before)).callBytes)
+        outstanding.append(.history(replica))
+    }
+
+    /// Which of the writes whose replies were lost are commits: their tags say so.
+    private mutating func historyCame(_ replica: Replica, _ reply: Reply) -> [DaemonLink.Effect] {
+        var revisions: [UInt64: Int64] = [:]
+        for json in reply.parameters["commits"]?.arrayValue ?? [] {
+            guard let commit = Commit(wire: json) else { continue }
+            if let number = replica.inspect({ $0.number(ofTag: commit.origin.tag) }) {
+                revisions[number] = commit.revision
+            }
+        }
+        let step = replica.inspect { $0.resolveUnknown(found: revisions) }
+        pump(replica)
+        return [.step(replica) { _ in step }] + answered(replica)
+    }
+}
+
+// MARK: - The watch
+
+extension DaemonLink.State {
+    mutating func watched(_ reply: Reply) -> [DaemonLink.Effect] {
+        if reply.error != nil {
+            // One of the groups was deleted between its creation and the watch: make them again.
+            watch = nil
+            isWatchStale = true
+            created = []
+            for replica in replicas.values { create(replica) }
+            return []
+        }
+        switch WatchEvent(wire: reply.parameters) {
+        case .snapshot(let part)?: return snapshot(part)
+        case .commit(let commit, let coalesced)?:
+            guard let replica = replicas[commit.group] else { return [] }
+            return [.step(replica) { $0.take(commit, coalesced: coalesced) }]
+        case .deleted(let name)?: return deleted(name)
+        case .established?, nil: return []
+        }
+    }
+
+    private mutating func snapshot(_ part: WatchEvent.SnapshotPart) -> [DaemonLink.Effect] {
+        guard let group = try? GroupIdentifier(part.group), let replica = replicas[group] else { return [] }
+        let step: DaemonLink.Effect = .step(replica) { $0.take(part) }
+        return part.isPartial ? [step] : [step, .ready(replica)]
+    }
+
+    private mutating func deleted(_ name: String) -> [DaemonLink.Effect] {
+        guard let group = try? GroupIdentifier(name), let replica = replicas[group] else { return [] }
+        // The next write makes it again; the watch stays and tells of it.
+        return [.step(replica) { $0.deleted() }]
+    }
+}

@@ -1,0 +1,133 @@
+import GroupModel
+import PropertyList
+import Synchronization
+
+/// The settings of a group, shared live with every other program that opens it: `UserDefaults` as you know it, for app
+/// groups on Linux.
+///
+///     let settings = GroupDefaults(suiteName: "group.com.example.app")
+///     settings.set(true, forKey: "isDarkMode")
+///     for await change in settings.changes(for: "theme") { print(change.new) }
+///
+/// Reads touch no socket: the process holds a copy that follows every change, whoever makes it. A set is visible at once in
+/// this process, goes to the daemon on its own, and is told to everybody else; where the daemon refuses it, it is taken back
+/// and the error comes by ``errors``.
+///
+/// Safe for any thread. Instances with one suite name share one copy; values registered with ``register(defaults:)`` are
+/// shared by the whole process.
+public final class GroupDefaults: Sendable {
+    enum Backend: Sendable {
+        case daemon(DaemonLink, Replica)
+        case memory(MemoryGroup)
+        /// The name is no group identifier: nothing is stored, and everything says why.
+        case invalid(Replica, AppGroupError)
+    }
+
+    /// The group's name, as it was given.
+    public let suiteName: String
+    let backend: Backend
+    let searchList: SearchList
+
+    /// Opens a group; it is made when it does not exist.
+    ///
+    /// Never fails and never falls back to a private store: a name that is no group identifier, a group that is denied or
+    /// a daemon that cannot be reached show in ``connectionState``, ``errors`` and whatever is awaited.
+    ///
+    /// - Parameter suiteName: 1–200 bytes of `A-Z a-z 0-9 . _ -`, such as `group.com.example.app`.
+    public convenience init(suiteName: String) {
+        self.init(suiteName: suiteName, link: .shared)
+    }
+
+    convenience init(suiteName: String, link: DaemonLink) {
+        do throws(GroupError) {
+            let replica = link.replica(of: try GroupIdentifier(suiteName))
+            self.init(suiteName: suiteName, backend: .daemon(link, replica))
+        } catch {
+            let replica = Replica(.none, tagPrefix: "")
+            replica.markReady()
+            self.init(suiteName: suiteName, backend: .invalid(replica, AppGroupError(error)))
+        }
+    }
+
+    init(suiteName: String, backend: Backend) {
+        self.suiteName = suiteName
+        self.backend = backend
+        searchList = SearchList(own: backend.replica)
+    }
+
+    /// A group that lives in this object only, with the same rules: for tests, no daemon needed.
+    public static func inMemory(suiteName: String = "group.memory") -> GroupDefaults {
+        let group = (try? GroupIdentifier(suiteName)) ?? .none
+        return GroupDefaults(suiteName: suiteName, backend: .memory(MemoryGroup(group)))
+    }
+}
+
+extension GroupDefaults.Backend {
+    var replica: Replica {
+        switch self {
+        case .daemon(_, let replica), .invalid(let replica, _): replica
+        case .memory(let group): group.replica
+        }
+    }
+}
+
+extension GroupIdentifier {
+    /// Stands where no group can be named.
+    static let none: GroupIdentifier = {
+        do throws(GroupError) { return try GroupIdentifier("none") } catch { preconditionFailure("\(error)") }
+    }()
+}
+
+// MARK: - What everything else is made of
+
+extension GroupDefaults {
+    /// How long the first read of a group waits for its state, in seconds. Without a daemon it does not wait.
+    private static let firstReadLimit = 2.0
+
+    /// What a reader sees: the first hit in the search list. Noted by whoever tracks what it reads.
+    func effectiveValue(_ key: Key) -> Value? {
+        backend.replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
+        return searchList.value(key)
+    }
+
+    /// Applies edits as one commit: at once in this process, then everywhere.
+    ///
+    /// Throws what is known without the daemon. What the daemon says comes to who awaits ``commit()``, or by ``errors``.
+    @discardableResult
+    func submit(
+        _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
+    ) throws(AppGroupError) -> UInt64 {
+        do throws(GroupError) {
+            switch backend {
+            case .daemon(let link, let replica):
+                return try link.submit(
+                    edits, to: replica, unchangedSince: unchangedSince, isDurable: isDurable, isOptimistic: isOptimistic
+                )
+            case .memory(let group): return try group.submit(edits, unchangedSince: unchangedSince)
+            case .invalid(let replica, _): _ = replica
+            }
+        } catch {
+            throw AppGroupError(error)
+        }
+        guard case .invalid(_, let error) = backend else { return 0 }
+        throw error
+    }
+
+    /// The same for the setters, which do not throw: an error goes to `errors`.
+    func submitOrReport(_ edits: [Edit]) {
+        do throws(AppGroupError) {
+            try submit(edits)
+        } catch {
+            searchList.report(error)
+        }
+    }
+
+    /// Calls back when the daemon has answered all writes up to this one.
+    func whenAnswered(upTo number: UInt64, _ completion: @escaping @Sendable (Result<Void, AppGroupError>) -> Void) {
+        switch backend {
+        case .daemon(let link, let replica): link.whenAnswered(replica, upTo: number, completion)
+        case .memory: completion(.success(()))
+        case .invalid(_, let error): completion(.failure(error))
+        }
+    }
+}

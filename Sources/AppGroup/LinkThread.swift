@@ -1,0 +1,51 @@
+import CShims
+import Synchronization
+
+/// The link's own thread: waits for both connections, for the time of the next attempt, and for whoever wakes it.
+enum LinkThread {
+    /// Starts the thread, which keeps the link for the life of the process.
+    static func start(_ link: DaemonLink) {
+        let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
+            guard let pointer = unsafe pointer else { return }
+            let link = unsafe Unmanaged<DaemonLink>.fromOpaque(pointer).takeRetainedValue()
+            LinkThread.run(link)
+        }
+        var thread = cshim_thread()
+        let retained = unsafe Unmanaged.passRetained(link)
+        // All signals are blocked in it: the host program's handlers run in the host's own threads.
+        if unsafe cshim_thread_start(&thread, "appgroup", body, retained.toOpaque()) != 0 {
+            unsafe retained.release()
+            return
+        }
+        _ = cshim_thread_detach(thread)
+    }
+
+    private static func run(_ link: DaemonLink) {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            link.connectIfDue()
+            link.watchIfDue()
+            link.waitForEvents()
+            cshim_wake_drain(link.wake)
+            if !link.receive(into: &buffer) { link.disconnected() }
+        }
+    }
+}
+
+extension DaemonLink {
+    fileprivate func waitForEvents() {
+        let (calls, callEvents, watch, watchEvents, deadline) = state.withLock { state in
+            let needsTime = state.calls == nil || state.isWatchStale && !state.hasOutstandingCreate
+            return (
+                state.calls?.descriptor ?? -1, Self.events(state.calls),
+                state.watch?.descriptor ?? -1, Self.events(state.watch),
+                needsTime && !state.replicas.isEmpty ? state.retryAt : .never
+            )
+        }
+        _ = cshim_poll_pair(calls, callEvents, watch, watchEvents, wake, deadline.milliseconds)
+    }
+
+    private static func events(_ channel: Channel?) -> Int32 {
+        channel?.hasOutgoing == true ? CSHIM_POLLIN | CSHIM_POLLOUT : CSHIM_POLLIN
+    }
+}

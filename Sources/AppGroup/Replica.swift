@@ -1,0 +1,181 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Synchronization
+
+/// One group in this process: its state for readers, and the order in which observers hear of changes.
+///
+/// Safe for any thread. Observers are called outside all locks, one step after the other, on the thread that brought the
+/// step about (or on one that is busy telling earlier steps): they may read, write, add and remove observers.
+final class Replica: Sendable {
+    typealias Observer = @Sendable (ReplicaMachine.Step) -> Void
+
+    private struct State: ~Copyable {
+        var machine: ReplicaMachine
+        /// The keys that somebody reads. They hold what the machine shows.
+        var cells: [Key: Cell] = [:]
+        var steps: [ReplicaMachine.Step] = []
+        var isTelling = false
+        var observers: [(id: UInt64, call: Observer)] = []
+        var nextObserver: UInt64 = 1
+        /// Opened when the group's state is known, or known to be out of reach.
+        var gates: [Gate] = []
+        var isReady = false
+        var failure: AppGroupError?
+
+        /// Takes a step: from here on every reader sees it. It is told afterwards.
+        mutating func take(_ step: ReplicaMachine.Step?) {
+            guard let step, !step.changes.isEmpty else { return }
+            for change in step.changes { cells[change.key]?.store(change.new) }
+            steps.append(step)
+        }
+
+        mutating func beginTelling() -> Bool {
+            guard !isTelling, !steps.isEmpty else { return false }
+            isTelling = true
+            return true
+        }
+
+        mutating func nextToTell() -> (ReplicaMachine.Step, [Cell], [Observer])? {
+            guard !steps.isEmpty else {
+                isTelling = false
+                return nil
+            }
+            let step = steps.removeFirst()
+            return (step, step.changes.compactMap { cells[$0.key] }, observers.map(\.call))
+        }
+    }
+
+    let group: GroupIdentifier
+    private let state: Mutex<State>
+
+    init(_ group: GroupIdentifier, tagPrefix: String) {
+        self.group = group
+        state = Mutex(State(machine: ReplicaMachine(tagPrefix: tagPrefix)))
+    }
+
+    // MARK: Reading
+
+    /// The key's cell, through which it is read; made at the first asking.
+    func cell(_ key: Key) -> Cell {
+        state.withLock { state in
+            if let cell = state.cells[key] { return cell }
+            let cell = Cell(state.machine.visible[key])
+            state.cells[key] = cell
+            return cell
+        }
+    }
+
+    /// The value without a cell, for what is read once.
+    func value(_ key: Key) -> Value? {
+        state.withLock { $0.machine.visible[key] }
+    }
+
+    var values: [Key: Value] {
+        state.withLock { $0.machine.visible }
+    }
+
+    var position: Position? {
+        state.withLock { $0.machine.position }
+    }
+
+    var hasUnconfirmedWrites: Bool {
+        state.withLock { $0.machine.hasUnconfirmedWrites }
+    }
+
+    /// Why the group cannot be used, if it cannot.
+    var failure: AppGroupError? {
+        state.withLock { $0.failure }
+    }
+
+    // MARK: Steps
+
+    /// Works on the machine; what readers see change is told to the observers afterwards.
+    func update<Result: Sendable>(
+        _ body: (inout ReplicaMachine) throws(GroupError) -> (Result, ReplicaMachine.Step?)
+    ) throws(GroupError) -> Result {
+        defer { tell() }
+        return try enqueue(body)
+    }
+
+    /// The same where nothing is thrown and nothing comes back.
+    func step(_ body: (inout ReplicaMachine) -> ReplicaMachine.Step?) {
+        enqueueStep(body)
+        tell()
+    }
+
+    /// `update`, but the observers hear of it with the next `tell` only: for a caller who holds a lock.
+    func enqueue<Result: Sendable>(
+        _ body: (inout ReplicaMachine) throws(GroupError) -> (Result, ReplicaMachine.Step?)
+    ) throws(GroupError) -> Result {
+        let outcome = state.withLock { state -> Swift.Result<Result, GroupError> in
+            do throws(GroupError) {
+                let (result, step) = try body(&state.machine)
+                state.take(step)
+                return .success(result)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
+    func enqueueStep(_ body: (inout ReplicaMachine) -> ReplicaMachine.Step?) {
+        state.withLock { $0.take(body(&$0.machine)) }
+    }
+
+    /// Looks at the machine, or changes what no reader sees.
+    func inspect<Result: Sendable>(_ body: (inout ReplicaMachine) -> Result) -> Result {
+        state.withLock { body(&$0.machine) }
+    }
+
+    /// One thread tells at a time, so that all observers hear everything in one order.
+    func tell() {
+        guard state.withLock({ $0.beginTelling() }) else { return }
+        while let (step, cells, observers) = state.withLock({ $0.nextToTell() }) {
+            for cell in cells { cell.announce() }
+            for observer in observers { observer(step) }
+        }
+    }
+
+    func addObserver(_ call: @escaping Observer) -> UInt64 {
+        state.withLock { state in
+            let id = state.nextObserver
+            state.nextObserver += 1
+            state.observers.append((id, call))
+            return id
+        }
+    }
+
+    func removeObserver(_ id: UInt64) {
+        state.withLock { $0.observers.removeAll { $0.id == id } }
+    }
+
+    // MARK: Readiness
+
+    /// The first state is there, from the daemon or from the file, or there is none to be had.
+    func markReady() {
+        let gates = state.withLock { state -> [Gate] in
+            state.isReady = true
+            defer { state.gates = [] }
+            return state.gates
+        }
+        for gate in gates { gate.open() }
+    }
+
+    /// Waits for the first state; false when it did not come in time.
+    @discardableResult
+    func waitUntilReady(_ deadline: Deadline) -> Bool {
+        let gate = state.withLock { state -> Gate? in
+            guard !state.isReady else { return nil }
+            let gate = Gate()
+            state.gates.append(gate)
+            return gate
+        }
+        return gate?.wait(until: deadline) ?? true
+    }
+
+    func fail(_ error: AppGroupError?) {
+        state.withLock { $0.failure = error }
+    }
+}

@@ -1,0 +1,282 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+
+/// What one process knows of one group: the daemon's state as far as the watch has told it, and its own writes that the
+/// daemon has not confirmed yet, laid over it.
+///
+/// Pure: it neither sends nor waits. Writes are visible at once; each is confirmed by its commit in the watch, or by its
+/// reply where nothing changed; a refused one is taken back. What every step changed for a reader comes back from it.
+struct ReplicaMachine: Sendable {
+    /// What a reader sees change.
+    struct Step: Sendable, Equatable {
+        var changes: [Change] = []
+        var origin: Origin?
+        var revision: Int64?
+        /// A commit of this process that readers have seen already.
+        var isOwn = false
+        var coalesced: Int64?
+    }
+
+    /// Some edits that belong together, from their submission until they are confirmed or refused.
+    struct Write: Sendable, Equatable {
+        enum Stage: Sendable, Equatable {
+            case waiting
+            case sent
+            /// The connection broke before the reply: it may have been applied or not.
+            case unknown
+            /// The daemon has it; the watch has not told of this revision yet.
+            case acknowledged(revision: Int64)
+        }
+
+        /// The newest of the writes that it stands for; it is what the tag says.
+        var number: UInt64
+        /// The oldest of them.
+        var first: UInt64
+        var edits: [Edit]
+        var unchangedSince: Int64?
+        var isDurable = false
+        /// Not laid over the state: it is seen when the daemon has taken it.
+        var isOptimistic = true
+        var stage = Stage.waiting
+    }
+
+    private(set) var position: Position?
+    private(set) var visible: [Key: Value] = [:]
+    private var confirmed: [Key: Value] = [:]
+    private(set) var writes: [Write] = []
+    /// The parts of a snapshot that is not whole yet.
+    private var parts: [Key: Value] = [:]
+    private var nextNumber: UInt64 = 1
+    /// What begins the tags of this replica's writes.
+    private let tagPrefix: String
+
+    init(tagPrefix: String) {
+        self.tagPrefix = tagPrefix
+    }
+
+    /// Whether the watch has told the group's state at least once.
+    var isComplete: Bool { position != nil }
+    var hasUnconfirmedWrites: Bool { !writes.isEmpty }
+
+    func tag(of number: UInt64) -> String { "\(tagPrefix).\(number)" }
+}
+
+// MARK: - Writes of this process
+
+extension ReplicaMachine {
+    /// Takes in a write.
+    ///
+    /// Throws what can be known without the daemon: a wrong type, a missing operand, a key or value that no property list
+    /// carries. Then nothing is changed.
+    mutating func submit(
+        _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
+    ) throws(GroupError) -> (number: UInt64, step: Step) {
+        var results: [Key: Value?] = [:]
+        for edit in edits {
+            try edit.key.validate()
+            let current = results[edit.key] ?? visible[edit.key]
+            let new = isOptimistic ? try edit.evaluated(on: current) : current
+            if let problem = edit.value?.firstUncarriable {
+                throw .invalidValue(key: edit.key.string, reason: "a property list cannot carry \(problem)")
+            }
+            results.updateValue(new, forKey: edit.key)
+        }
+        let number = nextNumber
+        nextNumber += 1
+        writes.append(
+            Write(
+                number: number, first: number, edits: edits, unchangedSince: unchangedSince, isDurable: isDurable,
+                isOptimistic: isOptimistic))
+        guard isOptimistic else { return (number, Step(isOwn: true)) }
+        return (number, Step(changes: show(results), isOwn: true))
+    }
+
+    /// The next writes to send as one commit: several plain ones in a row become one, so that a burst costs one message.
+    ///
+    /// - Parameter limit: how many edits one message has at most.
+    /// - Returns: the number that tags them, the newest of theirs; nil when nothing waits.
+    mutating func nextToSend(limit: Int = 256) -> (number: UInt64, write: Write)? {
+        guard let first = writes.firstIndex(where: { $0.stage == .waiting }) else { return nil }
+        var merged = writes[first]
+        var last = first
+        if merged.isPlain {
+            while last + 1 < writes.count, writes[last + 1].isPlain, writes[last + 1].stage == .waiting,
+                merged.edits.count + writes[last + 1].edits.count <= limit
+            {
+                last += 1
+                merged.edits += writes[last].edits
+                merged.isDurable = merged.isDurable || writes[last].isDurable
+            }
+        }
+        merged.number = writes[last].number
+        merged.stage = .sent
+        writes.replaceSubrange(first...last, with: [merged])
+        return (merged.number, merged)
+    }
+
+    /// The daemon has taken a write (`changed` is whether it made a commit).
+    mutating func acknowledged(_ number: UInt64, at position: Position, changed: Bool) -> Step {
+        guard let index = writes.firstIndex(where: { $0.number == number }) else { return Step() }
+        let isTold = self.position.map { $0.epoch == position.epoch && $0.revision >= position.revision } ?? false
+        guard isTold else {
+            writes[index].stage = .acknowledged(revision: position.revision)
+            return Step()
+        }
+        let write = writes.remove(at: index)
+        return Step(changes: refresh(write.edits.map(\.key)), isOwn: true)
+    }
+
+    /// The daemon has refused a write: it is taken back.
+    mutating func refused(_ number: UInt64) -> Step {
+        guard let index = writes.firstIndex(where: { $0.number == number }) else { return Step() }
+        let write = writes.remove(at: index)
+        return Step(changes: refresh(write.edits.map(\.key)), isOwn: true)
+    }
+
+    /// The connection broke: what was under way may have been applied or not.
+    mutating func connectionLost() {
+        for index in writes.indices where writes[index].stage == .sent { writes[index].stage = .unknown }
+        parts = [:]
+    }
+
+    /// The daemon did not take it, for a reason that is over: it goes out again.
+    mutating func sendAgain(_ number: UInt64) {
+        guard let index = writes.firstIndex(where: { $0.number == number }) else { return }
+        writes[index].stage = .waiting
+    }
+
+    /// The number of the newest write so far; 0 before the first.
+    var newestNumber: UInt64 { nextNumber - 1 }
+
+    /// Whether the daemon has answered all writes up to this one.
+    func isAnswered(upTo number: UInt64) -> Bool {
+        !writes.contains { write in
+            if case .acknowledged = write.stage { return false }
+            return write.first <= number
+        }
+    }
+
+    /// The numbers whose fate only the history tells.
+    var unknownNumbers: [UInt64] { writes.filter { $0.stage == .unknown }.map(\.number) }
+
+    /// The history was looked at: those tags were found in it, with the revisions they got. The others are sent again.
+    mutating func resolveUnknown(found revisions: [UInt64: Int64]) -> Step {
+        var keys: [Key] = []
+        for number in unknownNumbers {
+            guard let index = writes.firstIndex(where: { $0.number == number }) else { continue }
+            if let revision = revisions[number] {
+                if let position, position.revision >= revision {
+                    keys += writes.remove(at: index).edits.map(\.key)
+                } else {
+                    writes[index].stage = .acknowledged(revision: revision)
+                }
+            } else {
+                writes[index].stage = .waiting
+            }
+        }
+        return Step(changes: refresh(keys), isOwn: true)
+    }
+
+    func number(ofTag tag: String?) -> UInt64? {
+        guard let tag, tag.hasPrefix(tagPrefix + ".") else { return nil }
+        return UInt64(tag.dropFirst(tagPrefix.utf8.count + 1))
+    }
+}
+
+extension ReplicaMachine.Write {
+    /// Whether it may share a commit with its neighbours.
+    fileprivate var isPlain: Bool { unchangedSince == nil && isOptimistic }
+}
+
+// MARK: - What the watch tells
+
+extension ReplicaMachine {
+    mutating func take(_ part: WatchEvent.SnapshotPart) -> Step? {
+        parts.merge(part.values) { $1 }
+        guard !part.isPartial else { return nil }
+        let isSameEpoch = position?.epoch == part.position.epoch || position == nil
+        confirmed = parts
+        parts = [:]
+        position = part.position
+        writes.removeAll { write in
+            if case .acknowledged(let revision) = write.stage {
+                return !isSameEpoch || revision <= part.position.revision
+            }
+            return false
+        }
+        return Step(changes: refreshAll(), revision: part.position.revision)
+    }
+
+    mutating func take(_ commit: Commit, coalesced: Int64?) -> Step {
+        for change in commit.changes { confirmed[change.key] = change.new }
+        position?.revision = commit.revision
+        var keys = commit.changes.map(\.key)
+        let number = number(ofTag: commit.origin.tag)
+        var isOwn = false
+        writes.removeAll { write in
+            let isThis = write.number == number
+            var isCovered = isThis
+            if case .acknowledged(let revision) = write.stage { isCovered = isCovered || revision <= commit.revision }
+            if isCovered { keys += write.edits.map(\.key) }
+            isOwn = isOwn || isThis
+            return isCovered
+        }
+        return Step(
+            changes: refresh(keys), origin: commit.origin, revision: commit.revision, isOwn: isOwn,
+            coalesced: coalesced)
+    }
+
+    /// The group was deleted. Writes that wait are for the one that will be made under the name.
+    mutating func deleted() -> Step {
+        confirmed = [:]
+        parts = [:]
+        position = nil
+        return Step(changes: refreshAll())
+    }
+
+    /// What a plist on disk holds, while the daemon has not been reached yet.
+    mutating func takeFallback(_ values: [Key: Value]) -> Step {
+        guard position == nil else { return Step() }
+        confirmed = values
+        return Step(changes: refreshAll())
+    }
+}
+
+// MARK: - What readers see
+
+extension ReplicaMachine {
+    private mutating func show(_ results: [Key: Value?]) -> [Change] {
+        var changes: [Change] = []
+        for (key, new) in results {
+            let old = visible[key]
+            guard old != new else { continue }
+            visible[key] = new
+            changes.append(Change(key: key, old: old, new: new))
+        }
+        return changes.sorted { $0.key < $1.key }
+    }
+
+    private mutating func refresh(_ keys: [Key]) -> [Change] {
+        var results: [Key: Value?] = [:]
+        for key in keys { results.updateValue(overlaid(key), forKey: key) }
+        return show(results)
+    }
+
+    private mutating func refreshAll() -> [Change] {
+        let touched = writes.flatMap { $0.edits.map(\.key) }
+        return refresh(Array(Set(confirmed.keys).union(visible.keys).union(touched)))
+    }
+
+    /// The confirmed value with the writes laid over it. One that does not fit any more is the daemon's to refuse.
+    private func overlaid(_ key: Key) -> Value? {
+        var value = confirmed[key]
+        for write in writes where write.isOptimistic {
+            for edit in write.edits where edit.key == key {
+                guard let new = try? edit.evaluated(on: value) else { continue }
+                value = new
+            }
+        }
+        return value
+    }
+}
