@@ -157,6 +157,33 @@ struct EditorTests {
         #expect(try desk.client.read(Self.group).revision == 4)
     }
 
+    @Test("Python's plistlib makes it binary: that is no change by itself, and it stays binary")
+    func binary() throws {
+        let desk = try Desk()
+        let before = try desk.client.read(Self.group).revision
+        let convert = Editor(
+            name: "plistlib, binary",
+            command: #"""
+                python3 - "$FILE" <<'END'
+                import plistlib, sys
+                with open(sys.argv[1], "rb") as file:
+                    entries = plistlib.load(file)
+                with open(sys.argv[1], "wb") as file:
+                    plistlib.dump(entries, file, fmt=plistlib.FMT_BINARY)
+                END
+                """#)
+        try desk.run(convert)
+        try desk.client.synchronize(Self.group)
+        #expect(try desk.client.read(Self.group).revision == before)
+        try desk.client.write(Self.group, [("count", ["integer": 4])])
+        try desk.client.synchronize(Self.group)
+        let bytes = try Data(contentsOf: URL(filePath: desk.file))
+        #expect(bytes.starts(with: Data("bplist00".utf8)))
+        var format = PropertyListSerialization.PropertyListFormat.xml
+        let entries = unsafe try PropertyListSerialization.propertyList(from: bytes, options: [], format: &format)
+        #expect(entries as? NSDictionary == ["theme": "light", "old": true, "count": 4])
+    }
+
     @Test("half a file in the middle of a save is no edit: the last good values are served, and writes are taken")
     func halfSaved() throws {
         let desk = try Desk()

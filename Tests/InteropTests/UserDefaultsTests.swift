@@ -75,7 +75,7 @@ struct UserDefaultsTests {
 
     /// Foundation reads the file, merges its own keys in and writes all of it. What the daemon puts into the file between
     /// the two is gone from what Foundation then saves, which looks like any other removal, and is one: a commit of the
-    /// file that every observer sees. Once in some thousand rounds at this pace; never a loss that nobody is told of.
+    /// file that every observer sees. It happens now and then on a busy machine; never is a write lost without a word.
     @Test("both write all the time: every write of either stays, or is seen to be taken back by the file")
     func campaign() throws {
         let daemon = try RunningDaemon(configuration: ["ProjectionDelaySec=2ms", "HistoryCommits=100000"])
@@ -93,16 +93,36 @@ struct UserDefaultsTests {
         let values = try client.read(Self.group).values
         for number in 0..<rounds {
             #expect(values["file\(number)"] == ["integer": .integer(Int64(number))])
-            if values["client\(number)"] == nil { try expectTakenBack("client\(number)", client) }
         }
+        let missing = (0..<rounds).map { "client\($0)" }.filter { values[$0] == nil }
+        for key in missing { try expectOrigin("file", of: key, client) }
+        print("of \(rounds) writes Foundation took back \(missing.count)")
     }
 
-    private func expectTakenBack(_ key: String, _ client: SettingsClient) throws {
+    @Test("while the daemon is away it works on, and what it saved is taken when the daemon is back")
+    func withoutDaemon() throws {
+        let daemon = try RunningDaemon()
+        try link(daemon)
+        let client = try SettingsClient(daemon)
+        try client.write(Self.group, [("theirs", ["integer": 1])])
+        let program = try FoundationProgram(Self.group, of: daemon)
+        try client.synchronize(Self.group)
+        #expect(try daemon.stop().code == 0)
+        try program.tell("string own mine")
+        try program.synchronize()
+        #expect(try program.tell("get theirs") == "1")
+        try daemon.start()
+        let again = try SettingsClient(daemon)
+        try again.synchronize(Self.group)
+        let read = try again.read(Self.group)
+        #expect(read.values == ["own": ["string": "mine"], "theirs": ["integer": 1]] && read.revision == 2)
+        try expectOrigin("file", of: "own", again)
+    }
+
+    private func expectOrigin(_ kind: JSON, of key: String, _ client: SettingsClient) throws {
         let history = try client.call("History", ["group": .string(Self.group), "keys": [.string(key)], "limit": 1])
         let commit = try #require(history["commits"]?.arrayValue?.first?.objectValue)
-        #expect(commit["origin"]?.objectValue?["kind"] == "file", "\(key) is lost: \(commit)")
-        #expect(commit["changes"]?.arrayValue?.first?.objectValue?["new"] == nil)
-        print("revision \(commit["revision"] ?? .null): Foundation took back \(key)")
+        #expect(commit["origin"]?.objectValue?["kind"] == kind, "\(key): \(commit)")
     }
 
     @Test("a file that is there already is merged into the group, and kept beside the link")
