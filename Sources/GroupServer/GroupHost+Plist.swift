@@ -17,7 +17,12 @@ extension GroupHost {
     /// A commit is in the journal; within the projection delay of the first one it is in the file too.
     func notePlist(_ changes: [Change]) {
         plist.base.note(changes)
-        guard !projectionTimer.isArmed, !plist.needsWrite else { return }
+        scheduleProjection()
+    }
+
+    /// From the first unwritten change on the time runs, and nothing restarts it.
+    private func scheduleProjection() {
+        guard plist.base.hasUnwritten, !projectionTimer.isArmed, !plist.needsWrite else { return }
         projectionTimer.arm(afterMicroseconds: server.configuration.projectionDelay)
     }
 
@@ -48,7 +53,8 @@ extension GroupHost {
             startPlistJob { .recovered(file.recoverLeftovers()) }
         } else if plist.needsRead {
             plist.needsRead = false
-            startPlistJob { .look(at: file) }
+            let known = plist.knownDigest
+            startPlistJob { .look(at: file, knowing: known) }
         } else if plist.needsLateLook, let late = plist.late {
             plist.needsLateLook = false
             plist.late = nil
@@ -104,7 +110,14 @@ extension GroupHost {
         case .read(let reading, let directories, let isWritable):
             watch(directories)
             take(reading)
-            if !isWritable { meetReadOnly("the directory of the file cannot be written") }
+            noteWritability(isWritable)
+        case .same(let directories, let isWritable):
+            watch(directories)
+            plist.hasSettled = false
+            endSettling()
+            holdsWhatIsKnown()
+            scheduleProjection()
+            noteWritability(isWritable)
         case .prepared(let preparation): prepared(preparation)
         case .committed(let outcome): committed(outcome)
         case .commitAbandoned(let error):
@@ -115,6 +128,15 @@ extension GroupHost {
         case .compacted, .synced: preconditionFailure("no outcome of a plist job")
         }
         advancePlist()
+    }
+
+    private func noteWritability(_ isWritable: Bool) {
+        if !isWritable {
+            meetReadOnly(Self.notWritable)
+        } else if !plist.base.hasUnwritten {
+            // Otherwise the next projection shows.
+            writable()
+        }
     }
 
     private func watch(_ directories: [String]) {
@@ -160,9 +182,7 @@ extension GroupHost {
     private func takeContent(_ content: PlistContent) {
         plist.format = content.format
         if content.digest == plist.knownDigest {
-            plist.base.projectionFailed()
-            plist.projectedDigest = nil
-            overcome()
+            holdsWhatIsKnown()
         } else if content.digest == plist.projectedDigest {
             plist.base.projectionSucceeded()
             nowHolds(content.digest)
@@ -170,8 +190,16 @@ extension GroupHost {
         } else {
             merge(content)
         }
-        if plist.base.hasUnwritten { plist.needsWrite = true }
+        scheduleProjection()
     }
+
+    private func holdsWhatIsKnown() {
+        plist.base.projectionFailed()
+        plist.projectedDigest = nil
+        overcome()
+    }
+
+    private static let notWritable = "the directory of the file cannot be written"
 
     /// A deletion, or a file that does not parse, at the second look.
     private func takeSettled(_ reading: PlistReading) {
@@ -222,8 +250,8 @@ extension GroupHost {
     private func overcome() {
         plist.damagedDigest = nil
         guard let obstacle = plist.obstacle else { return }
-        // That a file can be read again does not make it writable; the next projection shows.
-        if case .readOnly = obstacle, plist.base.hasUnwritten { return }
+        // That a file can be read again does not make it writable.
+        if case .readOnly = obstacle { return }
         plist.obstacle = nil
         Log.notice("group \(identifier): the property list is sound again")
     }
@@ -322,7 +350,7 @@ extension GroupHost {
             if let backup = replacement.backup {
                 Log.info("group \(identifier): written in place, since something is mounted on it; backup in \(backup)")
             }
-        case .foreign(let content, let leftover): takeForeign(content, leftover)
+        case .foreign(_, let leftover): takeForeign(leftover)
         case .changed(let reading):
             plist.base.projectionFailed()
             plist.needsWrite = true
@@ -331,9 +359,7 @@ extension GroupHost {
             plist.base.projectionFailed()
             failed(problem)
         }
-        if plist.base.hasUnwritten, !projectionTimer.isArmed {
-            projectionTimer.arm(afterMicroseconds: server.configuration.projectionDelay)
-        }
+        scheduleProjection()
     }
 
     private func meetReadOnly(_ reason: String) {
@@ -421,22 +447,18 @@ extension GroupHost {
     }
 
     /// Our exchange took out something that we did not know: an edit that was saved at the last moment.
-    private func takeForeign(_ ours: PlistContent, _ leftover: PlistLeftover) {
-        guard case .content(let theirs) = leftover.reading else {
-            plist.base.projectionSucceeded()
-            nowHolds(ours.digest)
-            return keepDamaged(leftover)
-        }
-        // Seen from what the file had before: both what was there and what we wrote are no edits.
-        flush()
-        let edits = plist.base.edits(from: theirs.entries, in: theirs.format, ours: state)
-        plist.base.projectionSucceeded()
-        nowHolds(ours.digest)
-        take(edits, of: theirs, from: leftover)
+    ///
+    /// The projection counts as under way until the leftover is gone and the file is read again. Killed before that, we
+    /// come upon the leftover once more, and must still know what the file had before: seen from our new text alone,
+    /// all that the edit left as it was would look like edits that take our writes back.
+    private func takeForeign(_ leftover: PlistLeftover) {
+        plist.needsRead = true
+        takeLeftover(leftover)
     }
 
     /// A whole file that an interrupted exchange left: our own text, what was there before it, or an edit.
     private func takeLeftover(_ leftover: PlistLeftover) {
+        flush()
         switch leftover.reading {
         case .content(let content):
             let isOurs = content.digest == plist.projectedDigest || content.digest == plist.knownDigest
