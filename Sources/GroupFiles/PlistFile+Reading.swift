@@ -1,4 +1,4 @@
-package import LinuxIO
+import LinuxIO
 import PropertyList
 
 extension PlistFile {
@@ -6,38 +6,40 @@ extension PlistFile {
     /// who writes will be done some time, and the watcher tells of it.
     private static let attempts = 8
 
-    /// A file's times have the grain of the kernel's tick, and a clock may be set: an identity that is younger than
-    /// this proves nothing.
-    private static let doubtNanoseconds: Int64 = 2_000_000_000
-
     /// Reads and understands the file. Never blocks on what is no file.
     package func read() -> PlistReading {
+        read(unless: nil) ?? .absent
+    }
+
+    /// The same, but nil where the text is the one that is known already: then it is not parsed, which is most of the
+    /// work. Its bytes are looked at all the same, since a file's times have the grain of the kernel's tick.
+    package func read(unless known: Digest?) -> PlistReading? {
         var last: PlistReading?
         for _ in 0..<Self.attempts {
             let resolution = resolve()
             guard case .found(let status) = resolution.outcome else { return withoutFile(resolution) }
             guard status.kind == .regular else { return notAFile(resolution.target, status.kind) }
-            let (reading, isFinal) = load(resolution.target)
+            let (reading, isFinal) = load(resolution.target, unless: known)
             if isFinal { return reading }
             last = reading
         }
         return last ?? .absent
     }
 
-    /// Reads the file, unless it is certainly the one that `identity` came from; then nil. `now` is the clock that files
-    /// are stamped by, in nanoseconds since 1970.
-    package func readIfChanged(since identity: FileIdentity, now: Int64) -> PlistReading? {
-        if case .found(let status) = resolve().outcome, status.identity == identity {
-            let (age, overflow) = now.subtractingReportingOverflow(status.ctimeNanoseconds)
-            if !overflow, age > Self.doubtNanoseconds { return nil }
-        }
-        return read()
-    }
-
     /// One look at a regular file. It is final unless the file changed or was replaced while we looked.
     func load(_ target: String) -> (PlistReading, isFinal: Bool) {
+        let (reading, isFinal) = load(target, unless: nil)
+        return (reading ?? .absent, isFinal)
+    }
+
+    func load(_ file: borrowing FileDescriptor, _ target: String) throws(SystemError) -> (PlistReading, isFinal: Bool) {
+        let (reading, isFinal) = try load(file, target, unless: nil)
+        return (reading ?? .absent, isFinal)
+    }
+
+    private func load(_ target: String, unless known: Digest?) -> (PlistReading?, isFinal: Bool) {
         do throws(SystemError) {
-            return try load(try Files.open(target, [.readOnly, .noFollow, .nonBlocking]), target)
+            return try load(try Files.open(target, [.readOnly, .noFollow, .nonBlocking]), target, unless: known)
         } catch {
             let reason = SystemError(errno: error.errno, call: error.call, path: target)
             // Renamed away, or a link now: the next look goes along the links again.
@@ -45,18 +47,23 @@ extension PlistFile {
         }
     }
 
-    func load(_ file: borrowing FileDescriptor, _ target: String) throws(SystemError) -> (PlistReading, isFinal: Bool) {
+    private func load(
+        _ file: borrowing FileDescriptor, _ target: String, unless known: Digest?
+    ) throws(SystemError) -> (PlistReading?, isFinal: Bool) {
         let before = try file.status()
         guard before.kind == .regular else { return (notAFile(target, before.kind), true) }
         guard before.size <= Int64(sizeLimit) else { return (tooLarge(target, before), true) }
         // One byte more than there should be: a file that grows under our eyes is seen to.
         let bytes = try file.pread(count: Int(before.size) + 1, at: 0)
         let isFinal = try file.status().identity == before.identity && bytes.count == Int(before.size)
-        return (interpret(bytes, before, target), isFinal)
+        let digest = Digest(of: bytes)
+        if digest == known { return (nil, isFinal) }
+        return (interpret(bytes, digest, before, target), isFinal)
     }
 
-    private func interpret(_ bytes: [UInt8], _ status: FileStatus, _ target: String) -> PlistReading {
-        let digest = Digest(of: bytes)
+    private func interpret(
+        _ bytes: [UInt8], _ digest: Digest, _ status: FileStatus, _ target: String
+    ) -> PlistReading {
         do throws(PropertyListError) {
             let isBinary = BinaryPropertyList.isBinary(bytes)
             let entries =

@@ -6,6 +6,8 @@ import PropertyList
 enum FileOutcome: Sendable {
     case recovered(Result<PlistLeftover?, PlistWriteProblem>)
     case read(PlistReading, directories: [String], isWritable: Bool)
+    /// The file holds the text that is known already.
+    case same(directories: [String], isWritable: Bool)
     case prepared(PlistPreparation)
     case committed(PlistCommit)
     /// The journal could not be made durable first, so the plist was left alone.
@@ -19,11 +21,17 @@ enum FileOutcome: Sendable {
 }
 
 extension FileOutcome {
-    /// One look at a plist, and at where it is.
-    static func look(at file: PlistFile) -> FileOutcome {
-        let reading = file.read()
-        // What we own but may not write to is somebody's decision: a read-only mount, a managed configuration.
-        let isWritable = reading.content.map { Files.isWritable(Files.parent(of: $0.targetPath)) } ?? true
-        return .read(reading, directories: file.resolve().directories, isWritable: isWritable)
+    /// One look at a plist, and at where it is. A text that is known already is not parsed again.
+    static func look(at file: PlistFile, knowing known: Digest?) -> FileOutcome {
+        let reading = file.read(unless: known)
+        let directories = file.resolve().directories
+        guard let reading else { return .same(directories: directories, isWritable: isWritable(file.resolve().target)) }
+        let target = reading.content?.targetPath
+        return .read(reading, directories: directories, isWritable: target.map(isWritable) ?? true)
+    }
+
+    /// What we own but may not write to is somebody's decision: a read-only mount, a managed configuration.
+    private static func isWritable(_ target: String) -> Bool {
+        Files.isWritable(Files.parent(of: target))
     }
 }

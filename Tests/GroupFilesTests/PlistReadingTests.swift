@@ -95,15 +95,17 @@ import Testing
         #expect(replaced.content?.entries == ["b": .integer(3)])
     }
 
-    @Test func fileIsNotReadAgainUnlessItMayHaveChanged() throws {
+    @Test func theTextThatIsKnownIsNotReadAgain() throws {
         try sandbox.write(plist("a", 1))
-        let identity = try Files.status(file.path).identity
-        let now = identity.ctimeNanoseconds
-        #expect(file.readIfChanged(since: identity, now: now + 3_000_000_000) == nil)
-        #expect(file.readIfChanged(since: identity, now: now + 1_000_000_000) != nil)
-        #expect(file.readIfChanged(since: identity, now: .min) != nil)
+        let known = try #require(file.read().digest)
+        #expect(file.read(unless: known) == nil)
+        #expect(file.read(unless: nil)?.content?.entries == ["a": .integer(1)])
         sandbox.save(plist("a", 2))
-        #expect(file.readIfChanged(since: identity, now: now + 3_000_000_000)?.content?.entries == ["a": .integer(2)])
+        #expect(file.read(unless: known)?.content?.entries == ["a": .integer(2)])
+        sandbox.overwrite(plist("a", 1))
+        #expect(file.read(unless: known) == nil)
+        try Files.unlink(file.path)
+        #expect(file.read(unless: known) == .absent)
     }
 
     // MARK: Links
