@@ -26,9 +26,11 @@ struct CommandLineTests {
         #expect(version.output.hasPrefix("appgroupd 0."))
     }
 
-    @Test("wrong usage is 64, and says what", arguments: [
-        ["--nonsense"], ["--root"], ["--socket", ""], ["argument"], ["--root="],
-    ])
+    @Test(
+        "wrong usage is 64, and says what",
+        arguments: [
+            ["--nonsense"], ["--root"], ["--socket", ""], ["argument"], ["--root="],
+        ])
     func usage(_ arguments: [String]) throws {
         let outcome = try Self.run(arguments)
         #expect(outcome.code == 64)
@@ -80,7 +82,9 @@ struct CommandLineTests {
         #expect(outcome.errors.contains("--socket"))
     }
 
-    @Test("paths come from the XDG variables, relative ones are ignored, and defaults are below HOME", arguments: [true, false])
+    @Test(
+        "paths come from the XDG variables, relative ones are ignored, and defaults are below HOME",
+        arguments: [true, false])
     func directories(hasVariables: Bool) throws {
         let directory = try TemporaryDirectory()
         var environment = ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.file("run")]

@@ -20,7 +20,9 @@ struct DamagedFileTests {
     }
 
     static let damages = [
-        Damage(testDescription: "garbage", condition: .damaged, make: { try Plist.replace($0, with: "garbage") }, text: "garbage"),
+        Damage(
+            testDescription: "garbage", condition: .damaged, make: { try Plist.replace($0, with: "garbage") },
+            text: "garbage"),
         Damage(testDescription: "no bytes", condition: .damaged, make: { try Plist.overwrite($0, with: "") }, text: ""),
         Damage(
             testDescription: "half a file", condition: .damaged,
@@ -52,7 +54,9 @@ struct DamagedFileTests {
             }),
     ]
 
-    @Test("last good values are served, writes are kept, the file is left alone, and its mending merges", arguments: damages)
+    @Test(
+        "last good values are served, writes are kept, the file is left alone, and its mending merges",
+        arguments: damages)
     func damage(_ damage: Damage) throws {
         let daemon = try RunningDaemon(configuration: ["PollIntervalSec=100ms"])
         let peer = try daemon.peer(with: .example)

@@ -69,7 +69,8 @@ struct FaultTestsOfDaemon {
             #expect(eventually { (try? SettingsPeer(daemon).groups()) != nil })
             let peer = try daemon.peer(with: .example)
             try peer.write(.example, [Edit(key: "n", operation: .increment, value: .integer(1))])
-            let server = try #require(try Plist.read("\(daemon.state)/lock").split(separator: "\n").first.flatMap { Int32($0) })
+            let server = try #require(
+                try Plist.read("\(daemon.state)/lock").split(separator: "\n").first.flatMap { Int32($0) })
             let loser = try #require(both.first { $0.pid != server })
             let outcome = try loser.finish()
             #expect(outcome.code == 75)

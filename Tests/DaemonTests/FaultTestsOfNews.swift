@@ -55,7 +55,9 @@ struct FaultTestsOfNews {
         #expect(Set(try all.nextCommit().keys) == Set(Self.keys))
         try daemon.kill()
         try daemon.start()
-        #expect(try SettingsPeer(daemon).read(.example).values == Dictionary(uniqueKeysWithValues: Self.keys.map { ($0, .integer(2)) }))
+        #expect(
+            try SettingsPeer(daemon).read(.example).values
+                == Dictionary(uniqueKeysWithValues: Self.keys.map { ($0, .integer(2)) }))
     }
 
     @Test("R24, R86: any number of saves by temporary file and rename are seen, the daemon's own in between")
@@ -123,7 +125,8 @@ struct FaultTestsOfNews {
             let commit = try watcher.nextCommit()
             seen.append(commit)
             let changed = try writer.write(
-                .example, [.set("k", .integer(1)), .set("seen", .boolean(true))], tag: "echo").changed
+                .example, [.set("k", .integer(1)), .set("seen", .boolean(true))], tag: "echo"
+            ).changed
             #expect(changed == (seen.count == 1 ? ["seen"] : []))
         }
         #expect(seen.map(\.origin.tag) == [nil, "echo"])

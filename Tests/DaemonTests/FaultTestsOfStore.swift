@@ -17,7 +17,8 @@ struct FaultTestsOfStore {
         var epoch: Epoch?
         for round in 1...15 {
             let peer = try daemon.peer(with: .example)
-            let reply = try peer.write(.example, [.set("round", .integer(Int64(round))), .set(Key("k\(round)"), .string("v"))])
+            let reply = try peer.write(
+                .example, [.set("round", .integer(Int64(round))), .set(Key("k\(round)"), .string("v"))])
             try daemon.kill()
             #expect(reply.position?.revision == Int64(round))
             epoch = epoch ?? reply.position?.epoch
@@ -89,7 +90,9 @@ struct FaultTestsOfStore {
             number += 1
             try peer.write(.example, [.set("n", .integer(number))])
             writes.append((number, clock.now))
-            guard number % 5 == 0, case .integer(let written)? = try? Plist.entries(path)["n"], written > seen else { continue }
+            guard number % 5 == 0, case .integer(let written)? = try? Plist.entries(path)["n"], written > seen else {
+                continue
+            }
             // The first write that the file did not have before has waited until now at most.
             if let first = writes.first(where: { $0.number > seen }) { worst = max(worst, clock.now - first.at) }
             seen = written
@@ -152,9 +155,10 @@ struct FaultTestsOfStore {
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(repository)/link") == "settings.plist")
             #expect(try Plist.read(target) == Plist.text(["a": "<integer>\(number)</integer>"]))
             try Plist.replace(target, with: Plist.text(["a": "<integer>-\(number)</integer>"]))
-            #expect(try watcher.nextCommit().changes == [
-                Change(key: "a", old: .integer(Int64(number)), new: .integer(Int64(-number)))
-            ])
+            #expect(
+                try watcher.nextCommit().changes == [
+                    Change(key: "a", old: .integer(Int64(number)), new: .integer(Int64(-number)))
+                ])
         }
     }
 }

@@ -41,10 +41,12 @@ struct FileEditTests {
         let commit = try watcher.nextCommit()
         #expect(commit.origin == .file)
         #expect(commit.revision == 2)
-        #expect(commit.changes.sorted { $0.key < $1.key } == [
-            Change(key: "changed", old: .integer(1), new: .string("x")), Change(key: "gone", old: .integer(1), new: nil),
-            Change(key: "new", old: nil, new: .boolean(true)),
-        ])
+        #expect(
+            commit.changes.sorted { $0.key < $1.key } == [
+                Change(key: "changed", old: .integer(1), new: .string("x")),
+                Change(key: "gone", old: .integer(1), new: nil),
+                Change(key: "new", old: nil, new: .boolean(true)),
+            ])
         // The text is theirs, and stays so.
         try peer.synchronize()
         #expect(try Plist.read(daemon.plist(Self.group)) == text)
@@ -63,7 +65,8 @@ struct FileEditTests {
             let text = Plist.text(["n": "<integer>\(number)</integer>"], comment: "save \(number)")
             try Self.save(text, to: daemon.plist(Self.group), saving)
             let commit = try watcher.nextCommit()
-            #expect(commit.changes == [Change(key: "n", old: .integer(Int64(number - 1)), new: .integer(Int64(number)))])
+            #expect(
+                commit.changes == [Change(key: "n", old: .integer(Int64(number - 1)), new: .integer(Int64(number)))])
         }
     }
 
@@ -72,7 +75,8 @@ struct FileEditTests {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)
         let path = daemon.plist(Self.group)
-        let text = Plist.text(["zebra": "<integer>1</integer>", "ant": "<string> a </string>"], comment: "mine & yours")
+        let text = Plist.text(
+            ["zebra": "<integer>1</integer>", "ant": "<string> a </string>"], comment: "mine & yours")
         try Plist.replace(path, with: text)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         try peer.synchronize()
@@ -144,11 +148,14 @@ struct FileEditTests {
         try peer.write(.example, ["base", "ours", "theirs", "both", "removed"].map { .set($0, .string("old")) })
         try peer.synchronize()
         let text = try Plist.read(path)
-        try peer.write(.example, [.set("ours", .string("ours")), .set("both", .string("ours")), .set("mine", .integer(1))])
+        try peer.write(
+            .example, [.set("ours", .string("ours")), .set("both", .string("ours")), .set("mine", .integer(1))])
         try daemon.kill()
         // The plist may have been written already: what the person saves was opened before.
         let saved =
-            text.replacingOccurrences(of: "<key>theirs</key>\n\t<string>old", with: "<key>theirs</key>\n\t<string>theirs")
+            text.replacingOccurrences(
+                of: "<key>theirs</key>\n\t<string>old", with: "<key>theirs</key>\n\t<string>theirs"
+            )
             .replacingOccurrences(of: "<key>both</key>\n\t<string>old", with: "<key>both</key>\n\t<string>theirs")
             .replacingOccurrences(of: "\t<key>removed</key>\n\t<string>old</string>\n", with: "")
         #expect(saved != text)
@@ -180,7 +187,8 @@ struct FileEditTests {
         try peer.write(.example, [.set("a", .integer(1)), .set("b", .integer(1))])
         let position = try #require(try peer.read(.example).position)
         try daemon.stop()
-        try Plist.replace(daemon.plist(Self.group), with: Plist.text(["a": "<integer>2</integer>", "b": "<integer>1</integer>"]))
+        try Plist.replace(
+            daemon.plist(Self.group), with: Plist.text(["a": "<integer>2</integer>", "b": "<integer>1</integer>"]))
         try daemon.start()
         let watcher = try SettingsPeer(daemon)
         try watcher.watch([WatchedGroup(group: .example, since: position)])

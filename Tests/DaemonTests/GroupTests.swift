@@ -169,7 +169,9 @@ struct GroupTests {
         for number in 0..<20 {
             let group = GroupIdentifier(known: "group.number\(number)")
             try peer.create(group)
-            for step in 0..<number { positions[group] = try peer.write(group, [.set("k", .integer(Int64(step)))]).position }
+            for step in 0..<number {
+                positions[group] = try peer.write(group, [.set("k", .integer(Int64(step)))]).position
+            }
         }
         try daemon.kill()
         try daemon.start()

@@ -31,7 +31,8 @@ struct JournalDamageTests {
         let lineStart = journal[..<start].lastIndex(of: 10).map { $0 + 1 } ?? 0
         let lineEnd = journal[start...].firstIndex(of: 10) ?? journal.count
         // Each byte of the commit; one daemon start costs a moment, so every third in the middle of it.
-        let cuts = Array(lineStart...lineEnd + 1).enumerated().filter { $0 < 24 || $0 % 9 == 0 || $1 >= lineEnd - 1 }.map(\.element)
+        let cuts = Array(lineStart...lineEnd + 1).enumerated().filter { $0 < 24 || $0 % 9 == 0 || $1 >= lineEnd - 1 }
+            .map(\.element)
         for cut in cuts {
             try Data(journal[..<cut]).write(to: URL(filePath: daemon.journal(Self.group)))
             try? Plist.remove(daemon.plist(Self.group))
@@ -64,7 +65,9 @@ struct JournalDamageTests {
         #expect(read.values == ["n": .integer(3)])
         #expect(read.position?.epoch != position.epoch)
         #expect(read.position?.revision == 1)
-        let aside = try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter { $0.contains(".damaged-") }
+        let aside = try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter {
+            $0.contains(".damaged-")
+        }
         #expect(aside.count == 1)
         #expect(try Data(contentsOf: URL(filePath: "\(daemon.state)/\(aside.first ?? "")")) == Data(damaged))
         let watcher = try SettingsPeer(daemon)

@@ -51,7 +51,9 @@ struct PlaceTests {
         #expect(try eventually { try peer.groups() == [Self.group, "group.new"] })
     }
 
-    @Test("without its root the daemon starts, serves what the journals have, and deletes nothing", arguments: [false, true])
+    @Test(
+        "without its root the daemon starts, serves what the journals have, and deletes nothing",
+        arguments: [false, true])
     func startWithoutRoot(isEmptyMountPoint: Bool) throws {
         let daemon = try RunningDaemon(configuration: Self.quick)
         try daemon.peer(with: .example).write(.example, [.set("a", .integer(1))])

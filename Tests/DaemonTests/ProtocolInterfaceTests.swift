@@ -31,7 +31,10 @@ struct ProtocolInterfaceTests {
         ("ListGroups", "{}"),
         ("CreateGroup", #"{"group":"group.com.example.app"}"#),
         ("Write", #"{"group":"group.com.example.app","edits":[{"key":"k","value":{"integer":1}}],"tag":"t"}"#),
-        ("Write", #"{"group":"group.com.example.app","edits":[{"key":"k","operation":"increment","value":{"real":0.5}}]}"#),
+        (
+            "Write",
+            #"{"group":"group.com.example.app","edits":[{"key":"k","operation":"increment","value":{"real":0.5}}]}"#
+        ),
         ("Read", #"{"group":"group.com.example.app"}"#),
         ("Read", #"{"group":"group.com.example.app","keys":["k*"]}"#),
         ("History", #"{"group":"group.com.example.app","limit":5,"before":100,"keys":["*"]}"#),

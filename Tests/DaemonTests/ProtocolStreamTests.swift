@@ -83,7 +83,8 @@ struct ProtocolStreamTests {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)
         let watch = #"{"method":"io.appgroupd.Settings.Watch","more":true,"parameters":{"watches":[{\#(Self.group)}]}}"#
-        let calls = Self.write("a", 1, #","durable":true"#) + Self.call("Synchronize") + Self.write("b", 2) + watch + "\0"
+        let calls =
+            Self.write("a", 1, #","durable":true"#) + Self.call("Synchronize") + Self.write("b", 2) + watch + "\0"
         try peer.peer.send(Array(calls.utf8))
         #expect(try revision(of: peer.receive()) == 1)
         #expect(try peer.receive() == Reply())
@@ -158,7 +159,8 @@ struct ProtocolStreamTests {
         let limit = 8 << 20
         let daemon = try RunningDaemon(configuration: ["MaxValueSize=16M", "MaxGroupSize=64M"])
         let peer = try daemon.peer(with: .example)
-        let frame = #"{"method":"io.appgroupd.Settings.Write","parameters":{\#(Self.group),"edits":[{"key":"k","value":{"string":"@"}}]}}"#
+        let frame =
+            #"{"method":"io.appgroupd.Settings.Write","parameters":{\#(Self.group),"edits":[{"key":"k","value":{"string":"@"}}]}}"#
         let parts = frame.split(separator: "@")
         let room = limit - frame.utf8.count + 1
         func message(_ count: Int) -> [UInt8] {

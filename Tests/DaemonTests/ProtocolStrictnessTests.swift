@@ -147,7 +147,8 @@ struct ProtocolStrictnessTests {
             method: "io.appgroupd.Settings.Write", parameters: #"{"group":"a.b"}"#,
             error: "org.varlink.service.InvalidParameter", field: ("parameter", "edits")),
         Refusal(
-            method: "io.appgroupd.Settings.Write", parameters: #"{"group":"a.b","edits":[{"key":"k","operation":"x"}]}"#,
+            method: "io.appgroupd.Settings.Write",
+            parameters: #"{"group":"a.b","edits":[{"key":"k","operation":"x"}]}"#,
             error: "org.varlink.service.InvalidParameter", field: ("parameter", "edits")),
         Refusal(
             method: "io.appgroupd.Settings.Write", parameters: #"{"group":"a.b","edits":[],"ifUnchangedSince":1.0}"#,
@@ -174,9 +175,12 @@ struct ProtocolStrictnessTests {
         #expect(try peer.groups() == [])
     }
 
-    @Test("every group identifier that could leave the root is InvalidGroup", arguments: [
-        "", ".", "..", ".trash", "-x", "a..b", "a/b", "/etc", "a b", "ä", "a\\u0000b", String(repeating: "x", count: 201),
-    ])
+    @Test(
+        "every group identifier that could leave the root is InvalidGroup",
+        arguments: [
+            "", ".", "..", ".trash", "-x", "a..b", "a/b", "/etc", "a b", "ä", "a\\u0000b",
+            String(repeating: "x", count: 201),
+        ])
     func invalidGroups(_ name: String) throws {
         let daemon = try RunningDaemon()
         let peer = try SettingsPeer(daemon)

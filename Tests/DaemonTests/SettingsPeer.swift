@@ -55,8 +55,10 @@ final class SettingsPeer {
         _ group: GroupIdentifier, _ edits: [Edit], unchangedSince: Int64? = nil, durable: Bool = false,
         tag: String? = nil
     ) throws -> (position: Position?, changed: [String]) {
-        let reply = try call(.write(WriteRequest(
-            group: group, edits: edits, unchangedSince: unchangedSince, isDurable: durable, tag: tag)))
+        let reply = try call(
+            .write(
+                WriteRequest(
+                    group: group, edits: edits, unchangedSince: unchangedSince, isDurable: durable, tag: tag)))
         let changed = reply["changed"]?.arrayValue?.compactMap(\.stringValue) ?? []
         return (reply["position"].flatMap(Position.init(wire:)), changed)
     }

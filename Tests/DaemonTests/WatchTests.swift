@@ -22,11 +22,14 @@ struct WatchTests {
         #expect(!snapshot.isPartial)
         #expect(snapshot.position.revision == 1)
         #expect(snapshot.values == ["a": .integer(0), "b": .string("x")])
-        for number in 1...100 { try peer.send(.write(WriteRequest(group: .example, edits: [.set("a", .integer(Int64(number)))]))) }
+        for number in 1...100 {
+            try peer.send(.write(WriteRequest(group: .example, edits: [.set("a", .integer(Int64(number)))])))
+        }
         for number in 1...100 {
             let commit = try watcher.nextCommit()
             #expect(commit.revision == Int64(number + 1))
-            #expect(commit.changes == [Change(key: "a", old: .integer(Int64(number - 1)), new: .integer(Int64(number)))])
+            #expect(
+                commit.changes == [Change(key: "a", old: .integer(Int64(number - 1)), new: .integer(Int64(number)))])
         }
         for _ in 1...100 { _ = try peer.receive() }
     }
@@ -72,7 +75,10 @@ struct WatchTests {
     func sincePast(restarts: Bool) throws {
         let daemon = try RunningDaemon()
         var peer = try daemon.peer(with: .example)
-        for number in 1...5 { try peer.write(.example, [.set(number % 2 == 0 ? "even" : "odd", .integer(Int64(number)))], tag: "t\(number)") }
+        for number in 1...5 {
+            try peer.write(
+                .example, [.set(number % 2 == 0 ? "even" : "odd", .integer(Int64(number)))], tag: "t\(number)")
+        }
         var position = try #require(try peer.read(.example).position)
         let history = try peer.history(.example)
         if restarts {
@@ -151,7 +157,9 @@ struct WatchTests {
         try peer.write(.example, [.set("a", .integer(1))])
         let position = try peer.read(.example).position
         let watcher = try SettingsPeer(daemon)
-        try watcher.watch([WatchedGroup(group: Self.other), WatchedGroup(group: .example, keys: ["b"], since: position)])
+        try watcher.watch([
+            WatchedGroup(group: Self.other), WatchedGroup(group: .example, keys: ["b"], since: position),
+        ])
         #expect(try watcher.snapshot().group == "group.other")
         try peer.write(.example, [.set("a", .integer(2))])
         try peer.write(Self.other, [.set("x", .integer(1))])

@@ -127,9 +127,10 @@ struct WriteTests {
                 .set("gone", .integer(1)), .remove("gone"),
             ])
         #expect(reply.changed == ["b", "k"])
-        #expect(try peer.history(.example).first?.changes == [
-            Change(key: "b", old: nil, new: .integer(1)), Change(key: "k", old: .integer(1), new: .integer(12)),
-        ])
+        #expect(
+            try peer.history(.example).first?.changes == [
+                Change(key: "b", old: nil, new: .integer(1)), Change(key: "k", old: .integer(1), new: .integer(12)),
+            ])
     }
 
     @Test("ifUnchangedSince refuses keys that changed since, and those only")
@@ -239,7 +240,8 @@ struct WriteTests {
         let path = daemon.plist("group.com.example.app")
         #expect(try Plist.read(path).contains("<date>2025-11-30T09:00:00Z</date>"))
         // Saved by somebody with another change: the date was no edit.
-        try Plist.replace(path, with: Plist.read(path).replacingOccurrences(of: "</dict>", with: "<key>x</key><true/></dict>"))
+        try Plist.replace(
+            path, with: Plist.read(path).replacingOccurrences(of: "</dict>", with: "<key>x</key><true/></dict>"))
         try peer.synchronize()
         let read = try peer.read(.example)
         #expect(read.values == ["d": date, "x": .boolean(true)])
