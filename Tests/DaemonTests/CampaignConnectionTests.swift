@@ -2,8 +2,8 @@ import Foundation
 import GroupModel
 import GroupProtocol
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 import Varlink
 
 /// Many clients, and clients that do not do what a good client does.
@@ -55,7 +55,10 @@ import Varlink
         for _ in 0..<10_000 {
             let reply = try client.checked(client.receive())
             let revision = reply["position"].flatMap(Position.init(wire:))?.revision ?? 0
-            guard revision > last else { Issue.record("\(revision) after \(last)"); break }
+            guard revision > last else {
+                Issue.record("\(revision) after \(last)")
+                break
+            }
             last = revision
         }
         hasRead.signal()
@@ -64,7 +67,8 @@ import Varlink
         #expect(try daemon.residentSize() - before < 30 << 20)
     }
 
-    @Test(arguments: [false, true]) func writesOfAClientThatClosesAtOnceWithoutReadingAreApplied(isDurable: Bool) throws {
+    @Test(arguments: [false, true]) func writesOfAClientThatClosesAtOnceWithoutReadingAreApplied(isDurable: Bool) throws
+    {
         let daemon = try RunningDaemon()
         let observer = try SettingsPeer(daemon)
         try observer.create(group)
@@ -76,8 +80,11 @@ import Varlink
             var bytes: [UInt8] = []
             for number in 0..<count {
                 let key: Key = number == count - 1 ? "last" : "key"
-                bytes += Request.write(WriteRequest(
-                    group: group, edits: [.set(key, .integer(Int64(number)))], isDurable: isDurable)).callBytes
+                bytes +=
+                    Request.write(
+                        WriteRequest(
+                            group: group, edits: [.set(key, .integer(Int64(number)))], isDurable: isDurable)
+                    ).callBytes
             }
             try client.peer.send(bytes)
         }

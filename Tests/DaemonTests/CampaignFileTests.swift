@@ -2,8 +2,8 @@ import Foundation
 import GroupModel
 import GroupProtocol
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 /// Writers, an editor that saves the plist in every way, and kills of the daemon, all at once: nobody's change is lost.
 @Suite(.serialized) struct CampaignFileTests {
@@ -44,7 +44,9 @@ import TestSupport
                 socket: daemon.socket, group: group, name: "w\(number)", depth: 4, stop: stop, insists: true)
             return Background { try writer.run() }
         }
-        let editor = try CampaignScript.editor.start([daemon.plist(group.string), "\(seed)", "\(Self.editCount)"])
+        // With kills it takes long enough to be there for all of them.
+        let editor = try CampaignScript.editor.start(
+            [daemon.plist(group.string), "\(seed)", "\(Self.editCount)", kills == 0 ? "0.02" : "0.06"])
         for _ in 0..<kills {
             Thread.sleep(forTimeInterval: 0.2)
             try daemon.kill()
@@ -112,6 +114,7 @@ extension CampaignFileTests {
         let directory = URL(filePath: path).deletingLastPathComponent().path
         let leftovers = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(leftovers.filter { $0 != "\(group).plist" } == [])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter { $0.contains("damaged") } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter { $0.contains("damaged") } == [])
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import GroupModel
 import GroupProtocol
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 /// The main promise on the real daemon: every observer gets every commit once, in order, whoever writes and however
 /// often the daemon is killed.
@@ -41,7 +41,8 @@ import TestSupport
         #expect(try plistValues(daemon) == state.values)
     }
 
-    @Test(arguments: [[], ["HistoryCommits=300"]]) func noAcknowledgedWriteIsLostAndNoRevisionDiffersWhileTheDaemonIsKilled(
+    @Test(arguments: [[], ["HistoryCommits=300"]])
+    func noAcknowledgedWriteIsLostAndNoRevisionDiffersWhileTheDaemonIsKilled(
         configuration: [String]
     ) throws {
         let daemon = try RunningDaemon(configuration: configuration)
@@ -80,7 +81,8 @@ import TestSupport
         #expect(seen.values.allSatisfy { $0.origin.kind == .client })
         try peer.call(.synchronize(group))
         #expect(try plistValues(daemon) == state.values)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter { $0.contains("damaged") } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter { $0.contains("damaged") } == [])
         print("killed 12 times: \(acknowledged.count) writes, revision \(state.position?.revision ?? 0)")
     }
 }

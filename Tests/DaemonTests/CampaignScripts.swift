@@ -51,28 +51,39 @@ enum CampaignScript: String {
         print(json.dumps({"coalesced": coalesced, "commits": commits, "reasons": reasons, "values": integers}))
         """
 
-    /// FILE SEED COUNT: saves the file again and again as editors do, each time with a new key; prints each key.
+    /// FILE SEED COUNT PAUSE: saves the file again and again as editors do, each time with a new key; prints each key.
+    /// Like a careful editor it reads anew when the file has changed since it was read.
     case editor = """
+        def identity(status):
+            return status.st_ino, status.st_mtime_ns, status.st_size
+
         random.seed(int(sys.argv[2]))
-        path = sys.argv[1]
-        for number in range(int(sys.argv[3])):
-            text = open(path).read()
+        path, number, count, pause = sys.argv[1], 0, int(sys.argv[3]), float(sys.argv[4])
+        while number < count:
+            with open(path) as file:
+                text, before = file.read(), identity(os.fstat(file.fileno()))
             place = text.rindex("</dict>")
             line = "\\t<key>edit.%d</key>\\n\\t<integer>%d</integer>\\n" % (number, number)
             text = text[:place] + line + text[place:]
             if random.random() < 0.5:
                 with open(path + "~", "w") as file:
                     file.write(text)
+                if identity(os.stat(path)) != before:
+                    continue
                 os.rename(path + "~", path)
             else:
-                with open(path, "w") as file:
+                with open(path, "r+") as file:
+                    if identity(os.fstat(file.fileno())) != before:
+                        continue
                     middle = random.randrange(len(text))
+                    file.truncate(0)
                     file.write(text[:middle])
                     file.flush()
                     time.sleep(random.random() * 0.005)
                     file.write(text[middle:])
             print("edit.%d" % number, flush=True)
-            time.sleep(random.random() * 0.02)
+            number += 1
+            time.sleep(random.random() * pause)
         """
 
     private static let prelude = """

@@ -2,8 +2,8 @@ import Foundation
 import GroupModel
 import GroupProtocol
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 /// Fault R102: an observer that does not read costs a bounded amount of memory, and nobody else anything.
 @Suite(.serialized) struct CampaignStoppedObserverTests {
@@ -51,8 +51,10 @@ import TestSupport
         let otherTold = try #require(try Report(other))
         #expect(otherTold.replica == state.values)
         #expect(otherTold.reasons == ["initial"])
-        print("R102: \(sizeBefore >> 10) KiB before, \(largest >> 10) KiB at most; probe \(latencyBefore) before,",
-            "\(latencyDuring) during; folded for the stopped one \(told.coalesced), for the other \(otherTold.coalesced)")
+        print(
+            "R102: \(sizeBefore >> 10) KiB before, \(largest >> 10) KiB at most; probe \(latencyBefore) before,",
+            "\(latencyDuring) during; folded for the stopped one \(told.coalesced), for the other \(otherTold.coalesced)"
+        )
     }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 import GroupModel
 import GroupProtocol
 import PropertyList
-import Testing
 import TestSupport
+import Testing
 
 /// Durable writes, and the journal's compaction under load.
 @Suite(.serialized) struct CampaignStorageTests {
@@ -35,10 +35,11 @@ import TestSupport
         }
         for writer in writers { #expect(try writer.value().count == 2000) }
         // Twice the history, then it is rewritten; every write looks whether it is time.
-        #expect(try eventually {
-            try peer.write(group, [.set("tick", .integer(Int64.random(in: 0 ... .max)))])
-            return try recordCount(daemon) < 2 * 200 + 50
-        })
+        #expect(
+            try eventually {
+                try peer.write(group, [.set("tick", .integer(Int64.random(in: 0 ... .max)))])
+                return try recordCount(daemon) < 2 * 200 + 50
+            })
         let before = try peer.read(group)
         let revision = try #require(before.position?.revision)
         #expect(try peer.wholeHistory(of: group).keys.max() == revision)

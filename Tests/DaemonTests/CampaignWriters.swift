@@ -59,7 +59,14 @@ struct Writer: Sendable {
 
     private func connect() throws -> SettingsPeer {
         var peer: SettingsPeer?
-        guard eventually(seconds: 20, { peer = try? SettingsPeer(socket: socket); return peer != nil }), let peer else {
+        guard
+            eventually(
+                seconds: 20,
+                {
+                    peer = try? SettingsPeer(socket: socket)
+                    return peer != nil
+                }), let peer
+        else {
             throw RawPeer.Failure.timedOut
         }
         return peer
@@ -68,9 +75,10 @@ struct Writer: Sendable {
     private func key(_ number: Int) -> Key { Key("\(name).\(number % keyCount)") }
 
     private func request(_ number: Int) -> Request {
-        .write(WriteRequest(
-            group: group, edits: [.set(key(number), .integer(Int64(number)))], isDurable: isDurable,
-            tag: "\(name)-\(number)"))
+        .write(
+            WriteRequest(
+                group: group, edits: [.set(key(number), .integer(Int64(number)))], isDurable: isDurable,
+                tag: "\(name)-\(number)"))
     }
 
     private func acknowledgement(of number: Int, _ position: JSON?, _ changed: JSON?) -> Acknowledged {
