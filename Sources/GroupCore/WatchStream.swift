@@ -41,6 +41,8 @@ package struct WatchStream: Sendable {
         var filter: KeyFilter
         /// The newest revision that was sent or is covered by a snapshot: what comes late is not said twice.
         var seen: Int64 = 0
+        /// The last that was said is that the group was deleted.
+        var isGone = false
         var collapsed: CollapsedChanges?
     }
 
@@ -193,8 +195,7 @@ extension WatchStream {
                 if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
             case .part(let snapshot): return .snapshot(snapshot)
             case .deleted(let group):
-                entries[group]?.seen = 0
-                return .deleted(group)
+                if let reply = deletion(of: group) { return reply }
             }
         }
         return nextCollapsed(partSize: partSize, state: state)
@@ -229,6 +230,14 @@ extension WatchStream {
         return .commit(commit, coalesced: nil)
     }
 
+    /// Nil where that was said already, of a group made again and deleted again before its turn came.
+    private mutating func deletion(of group: GroupIdentifier) -> WatchReply? {
+        guard entries[group]?.isGone == false else { return nil }
+        entries[group]?.isGone = true
+        entries[group]?.seen = 0
+        return .deleted(group)
+    }
+
     private mutating func snapshot(
         of group: GroupIdentifier, _ reason: Snapshot.Reason, partSize: Int,
         state: (GroupIdentifier) -> GroupState?
@@ -236,6 +245,7 @@ extension WatchStream {
         // A group that is gone by now has its `deleted` behind this in the queue.
         guard let entry = entries[group], let present = state(group) else { return nil }
         entries[group]?.seen = present.revision
+        entries[group]?.isGone = false
         let values = present.values(matching: entry.filter)
         let whole = Snapshot(
             group: group, position: present.position, values: values, reason: reason, isPartial: false)
@@ -250,9 +260,8 @@ extension WatchStream {
         for (group, entry) in entries {
             guard var changes = entry.collapsed else { continue }
             if changes.takeDeletion() {
-                entries[group]?.seen = 0
                 entries[group]?.collapsed = changes
-                return .deleted(group)
+                if let reply = deletion(of: group) { return reply }
             }
             entries[group]?.collapsed = nil
             collapsedSize -= changes.size
