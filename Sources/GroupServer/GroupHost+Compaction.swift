@@ -137,7 +137,10 @@ enum Compaction {
                 JournalEntry.snapshot(revision: replay.state.revision, values: replay.state.values),
                 .plist(digest: replay.knownDigest, differences: replay.base.possibleDifferences),
             ]
-            let projection = replay.projectedDigest.map { [JournalEntry.projection(digest: $0).encoded] } ?? []
+            let projection =
+                replay.projectedDigest.map {
+                    [JournalEntry.projection(digest: $0, differences: replay.base.differences).encoded]
+                } ?? []
             let head = [Array(header.payload)] + entries.map(\.encoded) + projection
             return head.map { ($0, false) } + rest.map { (Array($0.payload), JournalEntry.isCommit($0.payload)) }
         } catch {

@@ -21,7 +21,7 @@ extension GroupHost {
     }
 
     /// From the first unwritten change on the time runs, and nothing restarts it.
-    private func scheduleProjection() {
+    func scheduleProjection() {
         guard plist.base.hasUnwritten, !projectionTimer.isArmed, !plist.needsWrite else { return }
         projectionTimer.arm(afterMicroseconds: server.configuration.projectionDelay)
     }
@@ -66,12 +66,12 @@ extension GroupHost {
         }
     }
 
-    private func startPlistJob(_ job: @escaping @Sendable () -> FileOutcome) {
+    func startPlistJob(_ job: @escaping @Sendable () -> FileOutcome) {
         plist.isBusy = true
         server.runFileJob(on: self, job)
     }
 
-    private func answerWaiters() {
+    func answerWaiters() {
         let waiters = plist.waiters
         plist.waiters = []
         let failure = plist.lastFailure.map {
@@ -130,7 +130,7 @@ extension GroupHost {
         advancePlist()
     }
 
-    private func noteWritability(_ isWritable: Bool) {
+    func noteWritability(_ isWritable: Bool) {
         if !isWritable {
             meetReadOnly(Self.notWritable)
         } else if !plist.base.hasUnwritten {
@@ -139,13 +139,13 @@ extension GroupHost {
         }
     }
 
-    private func watch(_ directories: [String]) {
+    func watch(_ directories: [String]) {
         plist.directories = directories
         server.watchDirectories(of: self)
     }
 
     /// A look at the file.
-    private func take(_ reading: PlistReading) {
+    func take(_ reading: PlistReading) {
         let hasSettled = plist.hasSettled
         plist.hasSettled = false
         switch reading {
@@ -168,18 +168,18 @@ extension GroupHost {
         }
     }
 
-    private func settle() {
+    func settle() {
         guard !plist.isSettling else { return }
         plist.isSettling = true
         settleTimer.arm(afterMicroseconds: server.configuration.settleTime)
     }
 
-    private func endSettling() {
+    func endSettling() {
         plist.isSettling = false
         settleTimer.disarm()
     }
 
-    private func takeContent(_ content: PlistContent) {
+    func takeContent(_ content: PlistContent) {
         plist.format = content.format
         if content.digest == plist.knownDigest {
             holdsWhatIsKnown()
@@ -193,16 +193,16 @@ extension GroupHost {
         scheduleProjection()
     }
 
-    private func holdsWhatIsKnown() {
+    func holdsWhatIsKnown() {
         plist.base.projectionFailed()
         plist.projectedDigest = nil
         overcome()
     }
 
-    private static let notWritable = "the directory of the file cannot be written"
+    static let notWritable = "the directory of the file cannot be written"
 
     /// A deletion, or a file that does not parse, at the second look.
-    private func takeSettled(_ reading: PlistReading) {
+    func takeSettled(_ reading: PlistReading) {
         switch reading {
         case .absent:
             // The file's directory stands and the file is gone: somebody reset the group.
@@ -221,7 +221,7 @@ extension GroupHost {
     }
 
     /// Somebody edited the file: their changes become a commit, key by key.
-    private func merge(_ content: PlistContent) {
+    func merge(_ content: PlistContent) {
         flush()
         let edits = plist.base.edits(from: content.entries, in: content.format, ours: state)
         do throws(GroupError) {
@@ -241,13 +241,13 @@ extension GroupHost {
     }
 
     /// Takes note of what the file holds now, so that it is not taken for an edit after a restart.
-    private func nowHolds(_ digest: Digest?) {
+    func nowHolds(_ digest: Digest?) {
         plist.knownDigest = digest
         plist.projectedDigest = nil
         _ = note(.plist(digest: digest, differences: plist.base.differences))
     }
 
-    private func overcome() {
+    func overcome() {
         plist.damagedDigest = nil
         guard let obstacle = plist.obstacle else { return }
         // That a file can be read again does not make it writable.
@@ -256,7 +256,7 @@ extension GroupHost {
         Log.notice("group \(identifier): the property list is sound again")
     }
 
-    private func meet(_ obstacle: PlistTracking.Obstacle) {
+    func meet(_ obstacle: PlistTracking.Obstacle) {
         plist.needsWrite = false
         if plist.obstacle != obstacle {
             plist.obstacle = obstacle
@@ -265,260 +265,7 @@ extension GroupHost {
         server.pollIsDue()
     }
 
-    private func retryLater() {
+    func retryLater() {
         server.pollIsDue()
-    }
-}
-
-// MARK: - Writing
-
-extension GroupHost {
-    private func startProjection() {
-        plist.needsWrite = false
-        projectionTimer.disarm()
-        switch plist.obstacle {
-        case .damaged?, .unreachable?: return advancePlist()
-        case .readOnly?, nil: break
-        }
-        // What the journal does not have must not be in the file.
-        flush()
-        guard plist.base.hasUnwritten || plist.baseText != nil else { return advancePlist() }
-        plist.base.beginProjection()
-        plist.lastFailure = nil
-        let (file, format, expected, baseText) = (plist.file, plist.format, plist.knownDigest, plist.baseText)
-        let values = state.values
-        startPlistJob {
-            let entries = values.mapValues(format.projected)
-            return .prepared(file.prepare(entries, expecting: expected, baseText: baseText))
-        }
-    }
-
-    private func prepared(_ preparation: PlistPreparation) {
-        switch preparation {
-        case .ready(let prepared): commitPlist(prepared)
-        case .unchanged(let content):
-            plist.base.projectionSucceeded()
-            plist.baseText = nil
-            nowHolds(content.digest)
-            writable()
-        case .changed(let reading):
-            plist.base.projectionFailed()
-            plist.needsWrite = true
-            take(reading)
-        case .leftover(let leftover):
-            plist.base.projectionFailed()
-            plist.needsWrite = true
-            takeLeftover(leftover)
-        case .failed(let problem):
-            plist.base.projectionFailed()
-            failed(problem)
-        }
-    }
-
-    /// The intent goes to the journal and the journal to stable storage, and only then the new text into its place: so the
-    /// plist is never ahead of the journal, and after a crash our own text is not taken for somebody's edit.
-    private func commitPlist(_ prepared: PreparedPlist) {
-        let file = plist.file
-        guard note(.projection(digest: prepared.digest)) else {
-            plist.base.projectionFailed()
-            startPlistJob {
-                file.abandon(prepared)
-                return .commitAbandoned(SystemError(errno: .noSpace, call: "journal"))
-            }
-            return
-        }
-        plist.projectedDigest = prepared.digest
-        plist.replacedEntries = prepared.base?.entries ?? [:]
-        let handle = journal.syncHandle
-        startPlistJob {
-            if case .failure(let error) = handle.sync() {
-                file.abandon(prepared)
-                return .commitAbandoned(error)
-            }
-            return .committed(file.commit(prepared))
-        }
-    }
-
-    private func committed(_ outcome: PlistCommit) {
-        switch outcome {
-        case .replaced(let replacement):
-            plist.base.projectionSucceeded()
-            plist.baseText = nil
-            nowHolds(replacement.content.digest)
-            writable()
-            watchForLateEdit(of: replacement.old)
-            if let backup = replacement.backup {
-                Log.info("group \(identifier): written in place, since something is mounted on it; backup in \(backup)")
-            }
-        case .foreign(_, let leftover): takeForeign(leftover)
-        case .changed(let reading):
-            plist.base.projectionFailed()
-            plist.needsWrite = true
-            take(reading)
-        case .failed(let problem):
-            plist.base.projectionFailed()
-            failed(problem)
-        }
-        scheduleProjection()
-    }
-
-    private func meetReadOnly(_ reason: String) {
-        meet(
-            .readOnly(
-                Problem(
-                    reason: reason, path: plist.file.path,
-                    advice: "make the file and its directory writable, or change it there")))
-    }
-
-    private func writable() {
-        plist.lastFailure = nil
-        guard case .readOnly? = plist.obstacle else { return }
-        plist.obstacle = nil
-        Log.notice("group \(identifier): the property list can be written again")
-    }
-
-    private func failed(_ problem: PlistWriteProblem) {
-        plist.needsWrite = false
-        switch problem {
-        case .readOnly(_, let reason):
-            meetReadOnly(reason)
-        case .system(let error):
-            Log.warning("group \(identifier): the property list could not be written, and is as it was: \(error)")
-            plist.lastFailure = error
-            server.pollIsDue()
-        case .unencodable(let reason):
-            Log.error("group \(identifier): the property list could not be written: \(reason)")
-        }
-    }
-}
-
-// MARK: - Edits that slipped in
-
-extension GroupHost {
-    /// A program may have found the old file under its name and open it only now: it is looked at once more, when the next
-    /// one has been replaced or a second has passed.
-    private func watchForLateEdit(of file: ReplacedFile?) {
-        guard let file else { return }
-        let entries = plist.replacedEntries
-        plist.replacedEntries = [:]
-        if plist.late != nil {
-            plist.nextLate = (file, entries)
-            plist.needsLateLook = true
-        } else {
-            plist.late = (file, entries)
-            lateTimer.arm(afterMicroseconds: Self.lateTime)
-        }
-    }
-
-    /// How long after its replacement a file is looked at for the last time, in microseconds.
-    private static let lateTime: Int64 = 1_000_000
-
-    func lateTimeIsOver() {
-        plist.needsLateLook = plist.late != nil
-        advancePlist()
-    }
-
-    private func lateLookEnded(_ reading: PlistReading?, _ entries: [Key: Value]) {
-        if let next = plist.nextLate {
-            plist.late = next
-            plist.nextLate = nil
-            lateTimer.arm(afterMicroseconds: Self.lateTime)
-        }
-        guard case .content(let content)? = reading else { return }
-        // The program worked on the old text: what it changed there is its edit.
-        var edits = content.entries.filter { entries[$0.key] != $0.value }.map { Edit.set($0.key, $0.value) }
-        edits += entries.keys.filter { content.entries[$0] == nil }.map(Edit.remove)
-        do throws(GroupError) {
-            let changes = try state.changes(for: edits.sorted { $0.key < $1.key }, limits: server.configuration.limits)
-            if !changes.isEmpty { commit(changes, origin: .file) }
-        } catch {
-            Log.error("group \(identifier): an edit of the file that was just replaced is refused: \(error)")
-        }
-        flush()
-    }
-
-    private func recovered(_ result: Result<PlistLeftover?, PlistWriteProblem>) {
-        plist.needsRecovery = false
-        switch result {
-        case .success(let leftover?): takeLeftover(leftover)
-        case .success(nil): break
-        case .failure(let problem): Log.warning("group \(identifier): leftovers of a projection: \(problem)")
-        }
-    }
-
-    /// Our exchange took out something that we did not know: an edit that was saved at the last moment.
-    ///
-    /// The projection counts as under way until the leftover is gone and the file is read again. Killed before that, we
-    /// come upon the leftover once more, and must still know what the file had before: seen from our new text alone,
-    /// all that the edit left as it was would look like edits that take our writes back.
-    private func takeForeign(_ leftover: PlistLeftover) {
-        plist.needsRead = true
-        takeLeftover(leftover)
-    }
-
-    /// A whole file that an interrupted exchange left: our own text, what was there before it, or an edit.
-    private func takeLeftover(_ leftover: PlistLeftover) {
-        flush()
-        switch leftover.reading {
-        case .content(let content):
-            let isOurs = content.digest == plist.projectedDigest || content.digest == plist.knownDigest
-            let edits = isOurs ? [] : plist.base.edits(from: content.entries, in: content.format, ours: state)
-            take(edits, of: content, from: leftover, usesText: !isOurs)
-        case .damaged, .absent, .unreachable: keepDamaged(leftover)
-        }
-    }
-
-    private func take(
-        _ edits: [Edit], of content: PlistContent, from leftover: PlistLeftover, usesText: Bool = true
-    ) {
-        do throws(GroupError) {
-            let changes = try state.changes(for: edits, limits: server.configuration.limits)
-            if !changes.isEmpty { commit(changes, origin: .file) }
-        } catch {
-            Log.error("group \(identifier): the edit kept in \(leftover.path) is refused: \(error)")
-            return keepDamaged(leftover)
-        }
-        // Only when the edit is in the journal may the file go that holds it.
-        guard flush() == nil else { return retryLater() }
-        if usesText {
-            // A binary text has nothing around its values that would be worth keeping.
-            if content.format == .xml { plist.baseText = content.bytes }
-            plist.needsWrite = true
-        }
-        discard(leftover)
-    }
-
-    private func discard(_ leftover: PlistLeftover) {
-        let file = plist.file
-        startPlistJob {
-            do throws(SystemError) {
-                return .discarded(.success(try file.discard(leftover)))
-            } catch {
-                return .discarded(.failure(error))
-            }
-        }
-    }
-
-    private func discarded(_ result: Result<PlistLeftover?, SystemError>) {
-        switch result {
-        case .success(let changed?): takeLeftover(changed)
-        case .success(nil): break
-        case .failure(let error):
-            Log.warning("group \(identifier): a leftover could not be removed: \(error)")
-            retryLater()
-        }
-    }
-
-    /// Something that was saved and cannot be understood is never thrown away: it is set aside beside the plist.
-    private func keepDamaged(_ leftover: PlistLeftover) {
-        let newPath = "\(plist.file.path).damaged-\(server.fileTimeText)"
-        do throws(SystemError) {
-            try Files.renameNoReplace(leftover.path, to: newPath)
-            Log.warning(
-                "group \(identifier): a file saved during a projection cannot be read; it was kept as \(newPath)")
-        } catch {
-            Log.error("group \(identifier): \(leftover.path) cannot be set aside: \(error)")
-            retryLater()
-        }
     }
 }

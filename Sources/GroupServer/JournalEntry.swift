@@ -13,8 +13,9 @@ enum JournalEntry {
     case header(group: String, epoch: Epoch)
     case snapshot(revision: Int64, values: [Key: Value])
     case commit(Commit)
-    /// The plist is about to become this text; it may have happened or not.
-    case projection(digest: Digest)
+    /// The plist is about to become this text; it may have happened or not. The text holds the group's state at this
+    /// place of the journal, but for the differences: the keys that changed while it was made.
+    case projection(digest: Digest, differences: [Key: Value?] = [:])
     /// The plist holds the group's state at this place of the journal, but for the differences. No digest: no file.
     case plist(digest: Digest?, differences: [Key: Value?])
 
@@ -37,8 +38,9 @@ extension JournalEntry {
             writer.member("snapshot", integer: revision)
             writer.member("values")
             writer.write(values)
-        case .projection(let digest):
+        case .projection(let digest, let differences):
             writer.member("projection", string: digest.description)
+            if !differences.isEmpty { writer.write(differences: differences) }
         case .plist(let digest, let differences):
             writer.member("plist", string: digest?.description ?? "")
             if !differences.isEmpty { writer.write(differences: differences) }
@@ -80,8 +82,10 @@ extension JournalEntry {
         case "appgroupd": self.init(header: object)
         case "snapshot": self.init(snapshot: object)
         case "projection":
-            guard let digest = object["projection"]?.stringValue.flatMap(Digest.init) else { return nil }
-            self = .projection(digest: digest)
+            guard let digest = object["projection"]?.stringValue.flatMap(Digest.init),
+                let differences = Self.differences(object)
+            else { return nil }
+            self = .projection(digest: digest, differences: differences)
         case "plist": self.init(plist: object)
         default: return nil
         }
@@ -104,7 +108,11 @@ extension JournalEntry {
     private init?(plist object: JSONObject) {
         guard let text = object["plist"]?.stringValue else { return nil }
         let digest = Digest(text)
-        guard digest != nil || text.isEmpty else { return nil }
+        guard digest != nil || text.isEmpty, let differences = Self.differences(object) else { return nil }
+        self = .plist(digest: digest, differences: differences)
+    }
+
+    private static func differences(_ object: JSONObject) -> [Key: Value?]? {
         var differences: [Key: Value?] = [:]
         for (name, json) in object["differences"]?.objectValue ?? [:] {
             guard !json.isNull else {
@@ -114,6 +122,6 @@ extension JournalEntry {
             guard let value = try? Value(wire: json) else { return nil }
             differences.updateValue(value, forKey: Key(name))
         }
-        self = .plist(digest: digest, differences: differences)
+        return differences
     }
 }

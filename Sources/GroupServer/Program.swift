@@ -1,4 +1,3 @@
-import Glibc
 import GroupFiles
 import GroupProtocol
 import LinuxIO

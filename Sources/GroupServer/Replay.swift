@@ -41,8 +41,8 @@ struct Replay {
             let position = Position(epoch: state.position.epoch, revision: revision)
             state = GroupState(identifier: state.identifier, position: position, values: values)
             base = PlistBase(differences: values.mapValues { _ in nil })
-        case .projection(let digest)?:
-            base.beginProjection()
+        case .projection(let digest, let differences)?:
+            base.beginProjection(but: differences)
             projectedDigest = digest
         case .plist(let digest, let differences)?:
             base = PlistBase(differences: differences)

@@ -1,4 +1,3 @@
-import Glibc
 import GroupCore
 import GroupFiles
 import GroupModel
@@ -21,10 +20,10 @@ extension Server {
     }
 
     private func addSignals() throws(SystemError) {
-        for number in [SIGTERM, SIGINT] {
+        for number in [Signals.terminate, Signals.interrupt] {
             sources.signals.append(try SignalSource(loop, number) { [unowned self] in turn { stop() } })
         }
-        sources.signals.append(try SignalSource(loop, SIGHUP) { [unowned self] in turn { reload() } })
+        sources.signals.append(try SignalSource(loop, Signals.hangUp) { [unowned self] in turn { reload() } })
     }
 
     /// Takes no further clients, brings every plist up to date, and ends the loop.

@@ -173,3 +173,13 @@ package final class HookSource: EventSource {
         setEnabled(SD_EVENT_ONESHOT)
     }
 }
+
+/// The signals that a daemon handles, by what they ask of it.
+package enum Signals {
+    /// Write everything out and end.
+    package static var terminate: Int32 { SIGTERM }
+    /// The same, from a terminal.
+    package static var interrupt: Int32 { SIGINT }
+    /// Read the configuration again.
+    package static var hangUp: Int32 { SIGHUP }
+}
