@@ -34,9 +34,11 @@ package struct PlistBase: Sendable {
 
     /// A projection of the present state begins. Where an earlier one ended unknown, the file may still be as it was
     /// before that.
-    package mutating func beginProjection() {
+    ///
+    /// - Parameter later: for the replay of one that began a little earlier: what it has of the keys touched meanwhile.
+    package mutating func beginProjection(but later: [Key: Value?] = [:]) {
         earlier = (earlier ?? [:]).merging(differences) { before, _ in before }
-        differences = [:]
+        differences = later
     }
 
     /// The projection is on disk.

@@ -46,6 +46,24 @@ import Testing
         #expect(edits == [.remove("a"), .set("c", .boolean(true))])
     }
 
+    /// The text that is about to be the file was made a little earlier: what the group got meanwhile is not in it.
+    @Test func `a projection that may have happened does not hold what changed while it was made`() throws {
+        let digest = Digest(of: Array("a".utf8))
+        let replay = try replay([
+            .plist(digest: digest, differences: [:]),
+            .commit(try commit(1, [Change(key: "a", old: nil, new: .integer(1))])),
+            .commit(try commit(2, [Change(key: "a", old: .integer(1), new: .integer(2))])),
+            .projection(digest: digest, differences: ["a": .integer(1)]),
+            .commit(try commit(3, [Change(key: "b", old: nil, new: .integer(1))])),
+        ])
+        for theirs: [Key: Value] in [[:], ["a": .integer(1)]] {
+            #expect(replay.base.edits(from: theirs, in: .xml, ours: replay.state) == [])
+        }
+        var base = replay.base
+        base.projectionSucceeded()
+        #expect(base.differences == ["a": .integer(1), "b": nil])
+    }
+
     @Test func `a snapshot and differences survive`() throws {
         let differences: [Key: Value?] = ["x": nil, "y": .data([1])]
         let replay = try replay([
