@@ -89,6 +89,7 @@ extension Server {
 
     /// Somebody deleted the directory itself: then the group is gone, and its journal goes to the trash for them.
     func containerWasDeleted(_ host: GroupHost) {
+        Log.notice("group \(host.identifier): somebody deleted its directory, and so the group")
         host.flush()
         let trash = "\(container.trashPath)/\(host.identifier)-\(fileTimeText)"
         do throws(SystemError) {
@@ -97,7 +98,6 @@ extension Server {
         } catch {
             Log.warning("group \(host.identifier): \(error)")
         }
-        Log.notice("group \(host.identifier) was deleted with its directory; its journal is in \(trash)")
         forget(host)
     }
 

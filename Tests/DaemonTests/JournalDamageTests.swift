@@ -21,33 +21,55 @@ struct JournalDamageTests {
         return (daemon, position, [UInt8](try Data(contentsOf: URL(filePath: daemon.journal(group)))))
     }
 
-    @Test("a tail torn at any byte is cut off, and what is whole stands")
-    func tornTail() throws {
-        let (daemon, position, journal) = try Self.store()
-        // The last commit, and the notes about the plist behind it.
+    /// Where the third commit stands in a journal: its first byte, and the one behind its line.
+    private static func lastCommit(in journal: [UInt8]) throws -> Range<Int> {
         let text = String(decoding: journal, as: UTF8.self)
         let mark = try #require(text.range(of: "\"revision\":3"))
-        let start = text.utf8.distance(from: text.startIndex, to: mark.lowerBound)
-        let lineStart = journal[..<start].lastIndex(of: 10).map { $0 + 1 } ?? 0
-        let lineEnd = journal[start...].firstIndex(of: 10) ?? journal.count
-        // Each byte of the commit; one daemon start costs a moment, so every third in the middle of it.
-        let cuts = Array(lineStart...lineEnd + 1).enumerated().filter { $0 < 24 || $0 % 9 == 0 || $1 >= lineEnd - 1 }
-            .map(\.element)
-        for cut in cuts {
-            try Data(journal[..<cut]).write(to: URL(filePath: daemon.journal(Self.group)))
-            try? Plist.remove(daemon.plist(Self.group))
-            try Plist.replace(daemon.plist(Self.group), with: Plist.text(["n": "<integer>2</integer>"]))
-            try daemon.start()
-            let peer = try SettingsPeer(daemon)
-            try peer.synchronize()
-            let read = try peer.read(.example)
-            #expect(read.position?.epoch == position.epoch, "cut at \(cut)")
-            #expect((read.position?.revision ?? 0) >= (cut > lineEnd ? 3 : 2), "cut at \(cut)")
-            #expect(try peer.history(.example, before: 3).map(\.revision) == [2, 1])
+        let middle = text.utf8.distance(from: text.startIndex, to: mark.lowerBound)
+        let start = try #require(journal[..<middle].lastIndex(of: 10))
+        let end = try #require(journal[middle...].firstIndex(of: 10))
+        return start + 1..<end + 1
+    }
+
+    @Test("a tail torn at any byte is cut off, and what is whole stands")
+    func tornTail() throws {
+        // One group for each place of the cut, so that one start shows all of them.
+        let daemon = try RunningDaemon()
+        var peer = try SettingsPeer(daemon)
+        let sample = GroupIdentifier(known: "group.cut.000")
+        func write(_ group: GroupIdentifier) throws -> Position? {
+            try peer.create(group)
+            for number in 1...2 { try peer.write(group, [.set("n", .integer(Int64(number)))]) }
+            return try peer.write(group, [.set("n", .integer(3))]).position
+        }
+        var positions = [try write(sample)]
+        let size = try Self.lastCommit(in: [UInt8](Data(contentsOf: URL(filePath: daemon.journal(sample.string)))))
+            .count
+        let groups = (0...size).map { GroupIdentifier(known: "group.cut." + "00\($0)".suffix(3)) }
+        for group in groups.dropFirst() { positions.append(try write(group)) }
+        try daemon.kill()
+        for (cut, group) in groups.enumerated() {
+            let url = URL(filePath: daemon.journal(group.string))
+            let journal = [UInt8](try Data(contentsOf: url))
+            let last = try Self.lastCommit(in: journal)
+            #expect(last.count == size)
+            try Data(journal[..<(last.lowerBound + cut)]).write(to: url)
+            // As if what is lost had not been projected yet.
+            let text = Plist.text(["n": "<integer>\(cut == size ? 3 : 2)</integer>"])
+            try Plist.replace(daemon.plist(group.string), with: text)
+        }
+        try daemon.start()
+        peer = try SettingsPeer(daemon)
+        for (cut, group) in groups.enumerated() {
+            let whole: Int64 = cut == size ? 3 : 2
+            let history = try peer.history(group)
+            #expect(Array(history.map(\.revision).suffix(2)) == [2, 1], "\(cut) of \(size)")
+            let read = try peer.read(group)
+            #expect(read.position?.epoch == positions[cut]?.epoch)
+            #expect(read.values == ["n": .integer(whole)], "\(cut) of \(size)")
+            #expect(read.position?.revision == whole)
             // And it goes on from there.
-            let next = try peer.write(.example, [.set("more", .integer(1))])
-            #expect(next.position?.revision == (read.position?.revision ?? 0) + 1)
-            try daemon.kill()
+            #expect(try peer.write(group, [.set("more", .integer(1))]).position?.revision == whole + 1)
         }
     }
 
