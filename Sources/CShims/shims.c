@@ -3,6 +3,7 @@
 #include "CShims.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@ int cshim_renameat2(int old_directory, const char *old_path, int new_directory, 
     return renameat2(old_directory, old_path, new_directory, new_path, flags);
 }
 int cshim_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+void cshim_trim_memory(void) { malloc_trim(0); }
+
 int cshim_gettid(void) { return gettid(); }
 ssize_t cshim_getrandom(void *buffer, size_t length) { return getrandom(buffer, length, 0); }
 

@@ -14,6 +14,7 @@ extension Server {
         try addSignals()
         try loop.enableWatchdog()
         turn { openAllGroups() }
+        ProcessFacts.trimMemory()
         runsJobsInline = false
         ServiceManager.notifyReady(status: statusText)
         Log.info("serving \(hosts.count) groups of \(paths.root)")

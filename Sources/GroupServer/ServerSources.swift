@@ -1,3 +1,4 @@
+import GroupCore
 import GroupFiles
 import GroupModel
 import LinuxIO
@@ -78,12 +79,18 @@ extension Server {
         run(on: syncWorker, host, job)
     }
 
+    /// From this size on, in bytes of values, a group's jobs leave something worth giving back.
+    private static let trimSize = 256 << 10
+
     private func run(on worker: WorkerThread, _ host: GroupHost, _ job: @escaping @Sendable () -> FileOutcome) {
         if runsJobsInline { return jobEnded(job(), host) }
         // A group that was deleted and made again is another one, though the name is the same.
         let (group, epoch, post) = (host.identifier, host.position.epoch, post)
+        let isLarge = host.state.size > Self.trimSize
         worker.submit {
             let outcome = job()
+            // The texts of a large group are many times its size, and are needed for a moment only.
+            if isLarge { ProcessFacts.trimMemory() }
             post { server in
                 guard let host = server.hosts[group], host.position.epoch == epoch else { return }
                 server.turn { server.jobEnded(outcome, host) }

@@ -27,6 +27,10 @@ package enum ProcessFacts {
     package static var effectiveUserID: UInt32 { geteuid() }
     package static var effectiveGroupID: UInt32 { getegid() }
     package static var processID: Int32 { getpid() }
+    /// Gives the pages back that the heap does not need: after something large was read or written, which a daemon that
+    /// idles should not be seen to hold for ever. Takes about a millisecond; any thread.
+    package static func trimMemory() { cshim_trim_memory() }
+
     /// The kernel's number of the calling thread.
     package static var threadID: Int32 { cshim_gettid() }
 

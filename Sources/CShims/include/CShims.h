@@ -34,6 +34,7 @@ int cshim_renameat2(int old_directory, const char *old_path, int new_directory, 
                     unsigned int flags);
 int cshim_memfd_create(const char *name);  /* MFD_CLOEXEC */
 int cshim_gettid(void);
+void cshim_trim_memory(void);              /* malloc_trim: gives unused heap pages back */
 ssize_t cshim_getrandom(void *buffer, size_t length);
 int cshim_thread_set_name(const char *name); /* of the calling thread; at most 15 bytes, the rest is cut */
 
