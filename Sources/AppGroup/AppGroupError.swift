@@ -8,6 +8,7 @@ import Varlink
 public struct AppGroupError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What kind of error it is. More may come: a `switch` needs a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, as in the interface.
         public let description: String
 
         /// There is no such group.
@@ -38,10 +39,13 @@ public struct AppGroupError: Error, Equatable, Sendable, CustomStringConvertible
         public static let timedOut = Code(description: "TimedOut")
         /// The daemon said something that this version does not understand.
         public static let protocolViolation = Code(description: "ProtocolViolation")
+        /// The task that waited was cancelled; what it waited for goes on.
+        public static let cancelled = Code(description: "Cancelled")
         /// The process was forked after the library was first used; the child cannot use it.
         public static let forked = Code(description: "Forked")
     }
 
+    /// What kind of error it is.
     public let code: Code
     /// One line for people, with what helps.
     public let description: String

@@ -14,11 +14,8 @@ package final class RunningDaemon {
     /// Nil while it is not running.
     package private(set) var process: ChildProcess?
 
-    /// Starts the daemon and waits until it serves.
-    ///
-    /// - Parameters:
-    ///   - configuration: lines for the section `[Daemon]` of its configuration file.
-    ///   - environment: added to a small environment of the daemon's own.
+    /// Starts the daemon and waits until it serves. `configuration` are lines for the section `[Daemon]` of its file,
+    /// `environment` is added to a small one of its own, and `prepare` may lay out its directories before it starts.
     package init(
         configuration: [String] = [], environment: [String: String] = [:], starts: Bool = true,
         prepare: (RunningDaemon) throws -> Void = { _ in }
@@ -93,7 +90,8 @@ package final class RunningDaemon {
     package func journal(_ group: String) -> String { "\(state)/\(group).journal" }
 
     /// Runs `appgroupctl` against this daemon, to its end.
-    package func control(_ arguments: [String], environment more: [String: String] = [:]) throws -> ChildProcess.Outcome {
+    package func control(_ arguments: [String], environment more: [String: String] = [:]) throws -> ChildProcess.Outcome
+    {
         try ChildProcess.run(
             builtProgram("appgroupctl"), ["--socket", socket] + arguments,
             environment: environment.merging(more) { $1 })
