@@ -55,8 +55,9 @@ extension DaemonLink.State {
         switch Self.result(of: reply) {
         case .failure(let error):
             replica.fail(error)
-            return fail(replica, with: error) + [.ready(replica)]
+            return fail(replica, with: error) + [.ready(replica)] + tellStanding()
         case .success(let parameters):
+            let wasFailed = replica.failure != nil
             replica.fail(nil)
             created.insert(replica.group)
             containers[replica.group] = parameters["container"]?.stringValue
@@ -66,7 +67,7 @@ extension DaemonLink.State {
             } else {
                 pump(replica)
             }
-            return []
+            return wasFailed ? tellStanding() : []
         }
     }
 
@@ -87,7 +88,8 @@ extension DaemonLink.State {
             replica.inspect { $0.sendAgain(number) }
             if created.remove(replica.group) != nil { create(replica) }
             return []
-        case .failure(let error): return refused(replica, number, error)
+        case .failure(let error):
+            return replica.inspect { $0.divide(number) } ? answered(replica) : refused(replica, number, error)
         case .success(let parameters):
             guard let position = parameters["position"].flatMap(Position.init(wire:)) else { return [] }
             let isCommit = parameters["changed"]?.arrayValue?.isEmpty == false
@@ -102,13 +104,16 @@ extension DaemonLink.State {
         let step = replica.inspect { $0.refused(number) }
         var isAwaited = false
         for index in waiters[replica.group]?.indices ?? 0..<0 {
-            guard let waiter = waiters[replica.group]?[index], waiter.upTo >= first else { continue }
+            guard let waiter = waiters[replica.group]?[index], waiter.concerns(first...max(first, number)) else {
+                continue
+            }
             waiters[replica.group]?[index].error = waiter.error ?? error
             isAwaited = true
         }
         var effects: [DaemonLink.Effect] = [.step(replica) { _ in step }]
         if !isAwaited {
             let group = replica.group
+            if unclaimedRefusals[group] == nil { unclaimedRefusals[group] = error }
             effects += errorObservers.map { observer in .complete { observer.call(group, error) } }
         }
         return effects + answered(replica)

@@ -24,8 +24,14 @@ final class DaemonLink: Sendable {
     /// Waits until all writes of a group up to a number are answered.
     struct Waiter {
         var upTo: UInt64
+        /// Only the fate of that very write is of interest, not that of those before.
+        var isForOne = false
         var error: AppGroupError?
         var completion: @Sendable (Result<Void, AppGroupError>) -> Void
+
+        func concerns(_ numbers: ClosedRange<UInt64>) -> Bool {
+            isForOne ? numbers.contains(upTo) : upTo >= numbers.lowerBound
+        }
     }
 
     struct State: ~Copyable {
@@ -42,6 +48,8 @@ final class DaemonLink: Sendable {
         /// The watch does not have the groups that it should.
         var isWatchStale = false
         var waiters: [GroupIdentifier: [Waiter]] = [:]
+        /// The first refused write that nobody awaited, for who asks afterwards whether all went well.
+        var unclaimedRefusals: [GroupIdentifier: AppGroupError] = [:]
         /// Calls that wait for a connection.
         var queued: [(bytes: [UInt8], completion: Completion)] = []
         var attempts = 0
@@ -127,6 +135,30 @@ extension DaemonLink {
         return number
     }
 
+    /// The same, and calls back with the daemon's answer to this very write.
+    func submit(
+        _ edits: [Edit], to replica: Replica, unchangedSince: Int64?, isDurable: Bool, isOptimistic: Bool,
+        _ completion: @escaping @Sendable (Result<Void, AppGroupError>) -> Void
+    ) throws(GroupError) {
+        // Under the lock that replies are taken under: the answer must not come before there is somebody to hear it.
+        let outcome = state.withLock { state -> Result<Void, GroupError> in
+            do throws(GroupError) {
+                let number = try replica.enqueue { machine throws(GroupError) in
+                    try machine.submit(
+                        edits, unchangedSince: unchangedSince, isDurable: isDurable, isOptimistic: isOptimistic)
+                }
+                state.waiters[replica.group, default: []].append(
+                    Waiter(upTo: number, isForOne: true, completion: completion))
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        replica.tell()
+        try outcome.get()
+        pump(replica)
+    }
+
     /// Sends what waits, in this thread as far as it goes.
     func pump(_ replica: Replica) {
         let needsThread = state.withLock { state in
@@ -148,6 +180,10 @@ extension DaemonLink {
             return false
         }
         if isAnswered { completion(.success(())) }
+    }
+
+    func takeUnclaimedRefusal(of group: GroupIdentifier) -> AppGroupError? {
+        state.withLock { $0.unclaimedRefusals.removeValue(forKey: group) }
     }
 
     /// Makes a call; it waits for a connection if there is none.

@@ -38,6 +38,10 @@ public final class GroupDefaults: Sendable {
         self.init(suiteName: suiteName, link: .shared)
     }
 
+    deinit {
+        searchList.close()
+    }
+
     convenience init(suiteName: String, link: DaemonLink) {
         do throws(GroupError) {
             let replica = link.replica(of: try GroupIdentifier(suiteName))
@@ -50,6 +54,7 @@ public final class GroupDefaults: Sendable {
     }
 
     init(suiteName: String, backend: Backend) {
+        ForkGuard.arm()
         self.suiteName = suiteName
         self.backend = backend
         searchList = SearchList(own: backend.replica)
@@ -82,12 +87,19 @@ extension GroupIdentifier {
 
 extension GroupDefaults {
     /// How long the first read of a group waits for its state, in seconds. Without a daemon it does not wait.
-    private static let firstReadLimit = 2.0
+    static let firstReadLimit = 2.0
 
     /// What a reader sees: the first hit in the search list. Noted by whoever tracks what it reads.
-    func effectiveValue(_ key: Key) -> Value? {
-        backend.replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
+    func effectiveValue(_ key: PropertyList.Key) -> Value? {
+        if ForkGuard.isChild { return nil }
+        waitForFirstState()
         return searchList.value(key)
+    }
+
+    func waitForFirstState() {
+        let replica = backend.replica
+        if replica.isReady { return }
+        replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
     }
 
     /// Applies edits as one commit: at once in this process, then everywhere.
@@ -97,6 +109,9 @@ extension GroupDefaults {
     func submit(
         _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
     ) throws(AppGroupError) -> UInt64 {
+        if ForkGuard.isChild { throw ForkGuard.error }
+        // A group that cannot be used takes no writes, which would wait for ever.
+        if let failure = backend.replica.failure { throw failure }
         do throws(GroupError) {
             switch backend {
             case .daemon(let link, let replica):
@@ -122,7 +137,7 @@ extension GroupDefaults {
         }
     }
 
-    /// Calls back when the daemon has answered all writes up to this one.
+    /// Calls back when the daemon has answered all writes up to this one, with the first error among them.
     func whenAnswered(upTo number: UInt64, _ completion: @escaping @Sendable (Result<Void, AppGroupError>) -> Void) {
         switch backend {
         case .daemon(let link, let replica): link.whenAnswered(replica, upTo: number, completion)

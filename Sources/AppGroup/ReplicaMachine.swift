@@ -16,6 +16,8 @@ struct ReplicaMachine: Sendable {
         /// A commit of this process that readers have seen already.
         var isOwn = false
         var coalesced: Int64?
+        /// Its place among the replica's steps, which gives it.
+        var number: UInt64 = 0
     }
 
     /// Some edits that belong together, from their submission until they are confirmed or refused.
@@ -38,6 +40,10 @@ struct ReplicaMachine: Sendable {
         var isDurable = false
         /// Not laid over the state: it is seen when the daemon has taken it.
         var isOptimistic = true
+        /// What it was put together from, if it was: should the daemon refuse the whole, each is for itself.
+        var parts: [Write] = []
+        /// A part of what was refused: it is sent by itself, so that the error reaches the one who caused it.
+        var isAlone = false
         var stage = Stage.waiting
     }
 
@@ -109,6 +115,7 @@ extension ReplicaMachine {
                 merged.isDurable = merged.isDurable || writes[last].isDurable
             }
         }
+        if last > first { merged.parts = writes[first...last].flatMap { $0.parts.isEmpty ? [$0] : $0.parts } }
         merged.number = writes[last].number
         merged.stage = .sent
         writes.replaceSubrange(first...last, with: [merged])
@@ -121,17 +128,41 @@ extension ReplicaMachine {
         let isTold = self.position.map { $0.epoch == position.epoch && $0.revision >= position.revision } ?? false
         guard isTold else {
             writes[index].stage = .acknowledged(revision: position.revision)
-            return Step()
+            guard !writes[index].isOptimistic else { return Step() }
+            // Now that the daemon has it, it is to be seen without waiting for the watch.
+            writes[index].isOptimistic = true
+            return Step(changes: refresh(writes[index].edits.map(\.key)), revision: position.revision, isOwn: true)
         }
         let write = writes.remove(at: index)
-        return Step(changes: refresh(write.edits.map(\.key)), isOwn: true)
+        return Step(changes: refresh(write.edits.map(\.key)), revision: position.revision, isOwn: true)
     }
 
-    /// The daemon has refused a write: it is taken back.
+    /// The daemon has refused several writes that were sent as one: they are sent again one by one.
+    ///
+    /// What a later write sets anew meanwhile is left out, since that one may have arrived already.
+    ///
+    /// - Returns: false for a write that stands for itself only.
+    mutating func divide(_ number: UInt64) -> Bool {
+        guard let index = writes.firstIndex(where: { $0.number == number }), !writes[index].parts.isEmpty else {
+            return false
+        }
+        let later = writes[(index + 1)...].flatMap(\.edits).filter { $0.operation == .set || $0.operation == .remove }
+        let superseded = Set(later.map(\.key))
+        let parts = writes[index].parts.map { part in
+            var part = part
+            part.edits.removeAll { superseded.contains($0.key) }
+            (part.isAlone, part.stage) = (true, .waiting)
+            return part
+        }
+        writes.replaceSubrange(index...index, with: parts.filter { !$0.edits.isEmpty })
+        return true
+    }
+
+    /// The daemon has refused a write: it is taken back, which is the daemon's doing.
     mutating func refused(_ number: UInt64) -> Step {
         guard let index = writes.firstIndex(where: { $0.number == number }) else { return Step() }
         let write = writes.remove(at: index)
-        return Step(changes: refresh(write.edits.map(\.key)), isOwn: true)
+        return Step(changes: refresh(write.edits.map(\.key)), origin: Origin(kind: .daemon))
     }
 
     /// The connection broke: what was under way may have been applied or not.
@@ -186,7 +217,7 @@ extension ReplicaMachine {
 
 extension ReplicaMachine.Write {
     /// Whether it may share a commit with its neighbours.
-    fileprivate var isPlain: Bool { unchangedSince == nil && isOptimistic }
+    fileprivate var isPlain: Bool { unchangedSince == nil && isOptimistic && !isAlone }
 }
 
 // MARK: - What the watch tells

@@ -1,0 +1,49 @@
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Synchronization
+import Varlink
+
+/// Reads that ask the daemon itself, where the replica's word is not enough.
+extension DaemonLink {
+    typealias Reading = (position: Position, values: [Key: Value])
+
+    /// The replica of a group, if somebody has opened it.
+    func openReplica(of group: GroupIdentifier) -> Replica? {
+        state.withLock { $0.replicas[group] }
+    }
+
+    /// Asks, and waits for the answer in the calling thread.
+    func read(_ group: GroupIdentifier, keys: [String]?, _ deadline: Deadline) throws(AppGroupError) -> Reading {
+        let gate = Gate()
+        let answer = Answer()
+        call(.read(group, keys: keys)) { result in
+            answer.result.withLock { $0 = result }
+            gate.open()
+        }
+        guard gate.wait(until: deadline), let result = answer.result.withLock({ $0 }) else {
+            throw AppGroupError(.timedOut, "appgroupd did not answer in time")
+        }
+        return try Self.reading(result.get())
+    }
+
+    /// The same without blocking a thread.
+    func read(_ group: GroupIdentifier, keys: [String]?) async throws(AppGroupError) -> Reading {
+        let result = await withCheckedContinuation { continuation in
+            call(.read(group, keys: keys)) { continuation.resume(returning: $0) }
+        }
+        return try Self.reading(result.get())
+    }
+
+    /// What came back, shared between the waiting thread and the link's, which may be late.
+    private final class Answer: Sendable {
+        let result = Mutex<Result<JSONObject, AppGroupError>?>(nil)
+    }
+
+    private static func reading(_ parameters: JSONObject) throws(AppGroupError) -> Reading {
+        guard let position = parameters["position"].flatMap(Position.init(wire:)),
+            let values = parameters["values"].flatMap({ try? [Key: Value](wire: $0) })
+        else { throw AppGroupError(.protocolViolation, "appgroupd answered what this version does not understand") }
+        return (position, values)
+    }
+}
