@@ -15,6 +15,9 @@ extension Verb {
             win, conflicts are told, and the file stays beside the link as
             GROUP.plist.before-link-TIME. A group that does not exist is made. unlink
             undoes it.
+
+            UserDefaults rewrites its whole file when a program synchronizes, and deletes it
+            when its last key goes, which takes the link away: then link again.
             """
     ) { (session) throws(Failure) in
         let group = try session.group()
