@@ -8,6 +8,8 @@ SCRATCH ?= .build
 SWIFT ?= swift
 SWIFTFLAGS ?=
 TESTFLAGS ?=
+BENCH_PEERS ?= $(firstword $(wildcard $(addsuffix /bench-peers,.. ../shared)))
+BENCHFLAGS ?=
 
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
@@ -27,7 +29,7 @@ UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
 SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
-.PHONY: help deps deps-build build run test lint format verify-units install uninstall clean
+.PHONY: help deps deps-build build run test bench lint format verify-units install uninstall clean
 
 help:  ## Print this
 	@echo 'usage: make TARGET [VARIABLE=value ...]'
@@ -42,6 +44,8 @@ help:  ## Print this
 	@echo '  SWIFT          the Swift command ($(SWIFT))'
 	@echo '  SWIFTFLAGS     more options for swift build and swift test ($(if $(SWIFTFLAGS),$(SWIFTFLAGS),none))'
 	@echo '  TESTFLAGS      more options for swift test, e.g. "--filter GroupCoreTests" ($(if $(TESTFLAGS),$(TESTFLAGS),none))'
+	@echo '  BENCH_PEERS    the folder of the harness that bench runs ($(if $(BENCH_PEERS),$(BENCH_PEERS),none found))'
+	@echo '  BENCHFLAGS     more options for it, e.g. "--quick --wait-quiet 600" ($(if $(BENCHFLAGS),$(BENCHFLAGS),none))'
 
 deps:  ## Check the Swift toolchain; install what building and testing need (sudo apt-get) if it is missing
 	@.ci/deps test
@@ -60,6 +64,20 @@ test: deps  ## Build for debugging and run every test, then lint and verify-unit
 	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
 	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
 	@$(MAKE) --no-print-directory lint verify-units
+
+# The descriptor names the programs of the default scratch folder: a copy names those of this one.
+bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has the harness, else beside a floor
+	$(RELEASE) --product appgroup-bench
+	@out='$(abspath $(SCRATCH))/bench'; mkdir -p "$$out"; \
+	if [ -x '$(BENCH_PEERS)/run.sh' ]; then \
+	    cp Sources/appgroup-bench/peer/* "$$out"; \
+	    sed 's|{here}/../../../.build/release|$(abspath $(SCRATCH))/release|' \
+	        Sources/appgroup-bench/peer/appgroupd.json >"$$out/appgroupd.json"; \
+	    '$(BENCH_PEERS)/run.sh' --peer "$$out/appgroupd.json" --out "$$out/result" $(BENCHFLAGS); \
+	else \
+	    $(SCRATCH)/release/appgroup-bench suite --daemon $(DAEMON) --json "$$out/result.json" $(BENCHFLAGS); \
+	fi; \
+	echo "the figures are in $$out"
 
 lint:  ## Check format and style of the Swift sources
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
