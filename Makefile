@@ -8,7 +8,7 @@ SCRATCH ?= .build
 SWIFT ?= swift
 SWIFTFLAGS ?=
 TESTFLAGS ?=
-BENCH_PEERS ?= $(firstword $(wildcard $(addsuffix /bench-peers,.. ../shared)))
+BENCH_PEERS ?= $(firstword $(wildcard ../bench-peers ../*/bench-peers))
 BENCHFLAGS ?=
 
 SHELL := /bin/sh

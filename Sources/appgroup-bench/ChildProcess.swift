@@ -48,7 +48,7 @@ final class ChildProcess {
         if kept >= 0 { unsafe posix_spawn_file_actions_adddup2(&actions, kept, kept) }
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
-        defer { for index in pointers.indices { unsafe free(pointers[index]) } }
+        defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
         var id: pid_t = -1
         return unsafe posix_spawnp(&id, arguments[0], &actions, nil, pointers, environ) == 0 ? id : -1
     }
