@@ -1,34 +1,152 @@
-import Observation
+public import Observation
 import PropertyList
 import Synchronization
 
-/// One key of one group, for those who read it again and again: its present value, and the registrar by which
+/// One key as the readers of one search list see it: its effective value, and the registrar by which
 /// `withObservationTracking` and `Observations` learn of a change.
 ///
-/// Safe for any thread. Made at the first read of a key, and there as long as its replica. The value is written by the
-/// replica, under its lock; the registrar is told afterwards, outside all locks.
+/// Safe for any thread. Made at the first read of a key, and there as long as its list. It holds the place of the group's
+/// own value, so that who keeps the cell reads without any look-up.
+@usableFromInline
 final class Cell: Observable, Sendable {
-    private let stored: Mutex<Value?>
+    let key: Key
+    /// Given on the command line: it wins over everything, for the life of the process.
+    private let argument: Value?
+    private let place: Place
+    /// It lets go of its cells when it is closed.
+    private let list: SearchList
     private let registrar = ObservationRegistrar()
 
-    init(_ value: Value?) {
-        stored = Mutex(value)
+    /// Made once: making it costs more than the rest of a read.
+    private static let path: any KeyPath<Cell, Value?> & Sendable = \.value
+
+    /// Whether there is more to look through than the group and the registered defaults.
+    private let layered: Atomic<Bool>
+
+    init(_ key: Key, argument: Value?, place: Place, list: SearchList, isLayered: Bool) {
+        (self.key, self.argument, self.place, self.list) = (key, argument, place, list)
+        layered = Atomic(isLayered)
+    }
+
+    /// Under the list's lock.
+    func setLayered(_ isLayered: Bool) {
+        layered.store(isLayered, ordering: .releasing)
     }
 
     /// The value, noted by whoever is tracking what it reads.
     var value: Value? {
-        registrar.access(self, keyPath: \.value)
-        return stored.withLock { $0 }
+        registrar.access(self, keyPath: Self.path)
+        return untracked
     }
 
-    /// Under the replica's lock.
-    func store(_ value: Value?) {
-        stored.withLock { $0 = value }
+    /// The value, noted likewise, if it is the group's own boolean or number and nothing goes before it: read without any
+    /// lock.
+    var scalar: Value? {
+        guard argument == nil, let value = place.scalar else { return nil }
+        registrar.access(self, keyPath: Self.path)
+        return value
+    }
+
+    /// The group's own value, noted in the same way.
+    var own: Value? {
+        registrar.access(self, keyPath: \.value)
+        return place.value
+    }
+
+    /// What tells one state of the value from another; for who keeps what was made of it.
+    @usableFromInline
+    struct Stamp: Sendable {
+        @usableFromInline var version: UInt64
+        @usableFromInline var registrations: UInt64
+
+        @inlinable
+        static func == (left: Stamp, right: Stamp) -> Bool {
+            left.version == right.version && left.registrations == right.registrations
+        }
+    }
+
+    /// Notes the access, and says in which state the value is; nil where only looking can tell.
+    @usableFromInline
+    func noteAccess() -> Stamp? {
+        registrar.access(self, keyPath: Self.path)
+        guard !ForkGuard.isChild, !layered.load(ordering: .acquiring) else { return nil }
+        return Stamp(version: place.version, registrations: ProcessDomains.generation)
+    }
+
+    /// The value for who does not want to hear of changes.
+    var untracked: Value? {
+        argument ?? place.value ?? list.below(key)
     }
 
     /// What a reader sees has changed. Runs the trackers' code: no lock may be held.
     func announce() {
         registrar.willSet(self, keyPath: \.value)
         registrar.didSet(self, keyPath: \.value)
+    }
+}
+
+/// The place of one key's value in one group. Written by the replica, under its lock; read by anybody.
+///
+/// Numbers and booleans are read without a lock: two loads of the version tell whether what lies between belongs together.
+/// Every store within a change releases and every load acquires, so that a reader who sees part of a change sees that its
+/// version is odd, or another.
+final class Place: Sendable {
+    /// What a scalar is made of; `other` is anything else, or nothing.
+    private enum Kind: UInt8, AtomicRepresentable {
+        case boolean, integer, real, other
+    }
+
+    /// Odd while a change is under way.
+    private let stamp = Atomic<UInt64>(0)
+    private let kind = Atomic(Kind.other)
+    private let bits = Atomic<UInt64>(0)
+    private let stored: Mutex<Value?>
+
+    init(_ value: Value?) {
+        stored = Mutex(value)
+        storeScalar(value)
+    }
+
+    /// Who reads it first and the value then has that state of the value or a later one.
+    var version: UInt64 { stamp.load(ordering: .acquiring) }
+
+    var value: Value? { scalar ?? stored.withLock { $0 } }
+
+    /// The value, if it is a boolean or a number and not just changing.
+    var scalar: Value? {
+        let before = version
+        let kind = kind.load(ordering: .acquiring)
+        let bits = bits.load(ordering: .acquiring)
+        guard before & 1 == 0, version == before else { return nil }
+        switch kind {
+        case .boolean: return .boolean(bits != 0)
+        case .integer: return .integer(Int64(bitPattern: bits))
+        case .real: return .real(Double(bitPattern: bits))
+        case .other: return nil
+        }
+    }
+
+    func store(_ value: Value?) {
+        let old = stored.withLock { held in
+            stamp.wrappingAdd(1, ordering: .acquiringAndReleasing)
+            storeScalar(value)
+            stamp.wrappingAdd(1, ordering: .releasing)
+            defer { held = value }
+            return held
+        }
+        // What is replaced may be large: it goes when the lock is free again.
+        _ = old
+    }
+
+    private func storeScalar(_ value: Value?) {
+        let (kind, bits): (Kind, UInt64) =
+            switch value {
+            case .boolean(let flag): (.boolean, flag ? 1 : 0)
+            case .integer(let number): (.integer, UInt64(bitPattern: number))
+            case .real(let number): (.real, number.bitPattern)
+            default: (.other, 0)
+            }
+        self.kind.store(kind, ordering: .releasing)
+        self.bits.store(bits, ordering: .releasing)
     }
 }

@@ -108,6 +108,11 @@ extension DaemonLink.State {
     mutating func become(_ standing: ConnectionState) -> [DaemonLink.Effect] {
         guard self.standing != standing else { return [] }
         self.standing = standing
+        return tellStanding()
+    }
+
+    func tellStanding() -> [DaemonLink.Effect] {
+        let standing = standing
         return standingObservers.map { observer in .complete { observer.call(standing) } }
     }
 }

@@ -92,14 +92,13 @@ extension GroupDefaults {
     /// What a reader sees: the first hit in the search list. Noted by whoever tracks what it reads.
     func effectiveValue(_ key: PropertyList.Key) -> Value? {
         if ForkGuard.isChild { return nil }
-        waitForFirstState()
+        if !searchList.isReady { waitForFirstState() }
         return searchList.value(key)
     }
 
     func waitForFirstState() {
-        let replica = backend.replica
-        if replica.isReady { return }
-        replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
+        if searchList.isReady { return }
+        backend.replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
     }
 
     /// Applies edits as one commit: at once in this process, then everywhere.

@@ -19,7 +19,7 @@ final class ProcessDomains: Sendable {
     /// Fixed for the life of the process.
     private let arguments: [Key: Value]
     private let registrations = Mutex(Registrations())
-    private let registrationCount = Atomic<UInt64>(0)
+    private static let registrationCount = Atomic<UInt64>(0)
 
     init(arguments: [Key: Value]) {
         self.arguments = arguments
@@ -32,12 +32,12 @@ final class ProcessDomains: Sendable {
     var allArguments: [Key: Value] { arguments }
 
     func registered(_ key: Key) -> Value? {
-        guard generation > 0 else { return nil }
+        guard Self.generation > 0 else { return nil }
         return registrations.withLock { $0.values[key] }
     }
 
-    /// Grows after every change of the registered defaults.
-    var generation: UInt64 { registrationCount.load(ordering: .acquiring) }
+    /// Grows after every change of registered defaults.
+    static var generation: UInt64 { registrationCount.load(ordering: .acquiring) }
 
     var allRegistered: [Key: Value] { registrations.withLock { $0.values } }
 
@@ -68,7 +68,7 @@ final class ProcessDomains: Sendable {
             return (changes.sorted { $0.key < $1.key }, registrations.observers.map(\.call))
         }
         guard !changes.isEmpty else { return }
-        registrationCount.wrappingAdd(1, ordering: .releasing)
+        Self.registrationCount.wrappingAdd(1, ordering: .releasing)
         for observer in observers { observer(changes) }
     }
 }

@@ -13,20 +13,25 @@ final class Replica: Sendable {
     private struct State: ~Copyable {
         var machine: ReplicaMachine
         /// The keys that somebody reads. They hold what the machine shows.
-        var cells: [Key: Cell] = [:]
+        var places: [Key: Place] = [:]
         var steps: [ReplicaMachine.Step] = []
+        /// The number of the newest step; 0 before the first.
+        var newestStep: UInt64 = 0
         var isTelling = false
-        var observers: [(id: UInt64, call: Observer)] = []
+        /// Each hears of the steps after the one that was the newest when it came.
+        var observers: [(id: UInt64, after: UInt64, call: Observer)] = []
         var nextObserver: UInt64 = 1
         /// Opened when the group's state is known, or known to be out of reach.
         var gates: [Gate] = []
-        var isReady = false
         var failure: AppGroupError?
 
         /// Takes a step: from here on every reader sees it. It is told afterwards.
         mutating func take(_ step: ReplicaMachine.Step?) {
-            guard let step, !step.changes.isEmpty else { return }
-            for change in step.changes { cells[change.key]?.store(change.new) }
+            guard var step, !step.changes.isEmpty else { return }
+            for change in step.changes { places[change.key]?.store(change.new) }
+            newestStep += 1
+            guard !observers.isEmpty else { return }
+            step.number = newestStep
             steps.append(step)
         }
 
@@ -36,18 +41,20 @@ final class Replica: Sendable {
             return true
         }
 
-        mutating func nextToTell() -> (ReplicaMachine.Step, [Cell], [Observer])? {
+        mutating func nextToTell() -> (ReplicaMachine.Step, [Observer])? {
             guard !steps.isEmpty else {
                 isTelling = false
                 return nil
             }
             let step = steps.removeFirst()
-            return (step, step.changes.compactMap { cells[$0.key] }, observers.map(\.call))
+            return (step, observers.compactMap { $0.after < step.number ? $0.call : nil })
         }
     }
 
     let group: GroupIdentifier
     private let state: Mutex<State>
+    private let readiness = Atomic(false)
+    private let hasFailed = Atomic(false)
 
     init(_ group: GroupIdentifier, tagPrefix: String) {
         self.group = group
@@ -56,17 +63,17 @@ final class Replica: Sendable {
 
     // MARK: Reading
 
-    /// The key's cell, through which it is read; made at the first asking.
-    func cell(_ key: Key) -> Cell {
+    /// The place of the key's value, through which it is read again and again; made at the first asking.
+    func place(_ key: Key) -> Place {
         state.withLock { state in
-            if let cell = state.cells[key] { return cell }
-            let cell = Cell(state.machine.visible[key])
-            state.cells[key] = cell
-            return cell
+            if let place = state.places[key] { return place }
+            let place = Place(state.machine.visible[key])
+            state.places[key] = place
+            return place
         }
     }
 
-    /// The value without a cell, for what is read once.
+    /// The value for who reads it once.
     func value(_ key: Key) -> Value? {
         state.withLock { $0.machine.visible[key] }
     }
@@ -85,7 +92,7 @@ final class Replica: Sendable {
 
     /// Why the group cannot be used, if it cannot.
     var failure: AppGroupError? {
-        state.withLock { $0.failure }
+        hasFailed.load(ordering: .acquiring) ? state.withLock { $0.failure } : nil
     }
 
     // MARK: Steps
@@ -132,19 +139,24 @@ final class Replica: Sendable {
     /// One thread tells at a time, so that all observers hear everything in one order.
     func tell() {
         guard state.withLock({ $0.beginTelling() }) else { return }
-        while let (step, cells, observers) = state.withLock({ $0.nextToTell() }) {
-            for cell in cells { cell.announce() }
+        while let (step, observers) = state.withLock({ $0.nextToTell() }) {
             for observer in observers { observer(step) }
         }
     }
 
+    /// Adds who hears of all steps from now on, and of none before.
     func addObserver(_ call: @escaping Observer) -> UInt64 {
         state.withLock { state in
             let id = state.nextObserver
             state.nextObserver += 1
-            state.observers.append((id, call))
+            state.observers.append((id, state.newestStep, call))
             return id
         }
+    }
+
+    /// The values as they are after a step, and which one: what observers hear of later steps goes on from there.
+    func snapshot() -> (values: [Key: Value], step: UInt64) {
+        state.withLock { ($0.machine.visible, $0.newestStep) }
     }
 
     func removeObserver(_ id: UInt64) {
@@ -156,18 +168,21 @@ final class Replica: Sendable {
     /// The first state is there, from the daemon or from the file, or there is none to be had.
     func markReady() {
         let gates = state.withLock { state -> [Gate] in
-            state.isReady = true
+            readiness.store(true, ordering: .releasing)
             defer { state.gates = [] }
             return state.gates
         }
         for gate in gates { gate.open() }
     }
 
+    var isReady: Bool { readiness.load(ordering: .acquiring) }
+
     /// Waits for the first state; false when it did not come in time.
     @discardableResult
     func waitUntilReady(_ deadline: Deadline) -> Bool {
+        if isReady { return true }
         let gate = state.withLock { state -> Gate? in
-            guard !state.isReady else { return nil }
+            guard !isReady else { return nil }
             let gate = Gate()
             state.gates.append(gate)
             return gate
@@ -176,6 +191,9 @@ final class Replica: Sendable {
     }
 
     func fail(_ error: AppGroupError?) {
-        state.withLock { $0.failure = error }
+        state.withLock { state in
+            state.failure = error
+            hasFailed.store(error != nil, ordering: .releasing)
+        }
     }
 }

@@ -3,7 +3,7 @@ import PropertyList
 import Synchronization
 
 /// One effective change: what a reader of the search list sees change.
-struct EffectiveChange: Sendable {
+struct EffectiveChange: Sendable, Equatable {
     var key: Key
     var old: Value?
     var new: Value?
@@ -12,137 +12,271 @@ struct EffectiveChange: Sendable {
 /// Where a setting is looked for: the arguments of the command line, the group, the suites added to it, the registered
 /// defaults; the first hit counts. It turns the steps of its groups into changes of what readers see.
 ///
-/// Safe for any thread. Lives as long as its `GroupDefaults`.
+/// Safe for any thread. Owned by a `GroupDefaults`, which closes it at its end: until then it hears of changes, and its cells
+/// hold it. There is no weak reference to it, since that would slow down every read. Its lock may be held when a replica's is taken, never the
+/// other way round.
 final class SearchList: Sendable {
     typealias Observer = @Sendable (ReplicaMachine.Step, [EffectiveChange]) -> Void
 
     private struct State: ~Copyable {
+        /// The keys that somebody reads.
+        var cells: [Key: Cell] = [:]
+        /// Those that were read last, by a hash that costs next to nothing.
+        var recent = [Cell?](repeating: nil, count: SearchList.recentCount)
         var suites: [(replica: Replica, observer: UInt64)] = []
-        var observers: [(id: UInt64, call: Observer)] = []
+        /// Each hears of the group's steps after the one that was the newest when it came.
+        var observers: [(id: UInt64, after: UInt64, call: Observer)] = []
         var errorObservers: [(id: UInt64, call: @Sendable (AppGroupError) -> Void)] = []
+        /// Keys whose values could not be read as the type that was asked for, and were reported.
+        var reported: Set<Key> = []
         var nextID: UInt64 = 1
-        var ownObserver: UInt64?
+        /// Nil until somebody has to hear of changes.
+        var listening: (own: UInt64, registrations: UInt64)?
     }
 
     private let own: Replica
+    private let domains: ProcessDomains
     private let state = Mutex(State())
+    private let hasSuites = Atomic(false)
 
-    init(own: Replica) {
+    init(own: Replica, domains: ProcessDomains = .shared) {
         self.own = own
+        self.domains = domains
     }
 
-    deinit {
-        state.withLock { state in
-            if let observer = state.ownObserver { own.removeObserver(observer) }
-            for (replica, observer) in state.suites { replica.removeObserver(observer) }
+    /// Nobody reads or observes any more.
+    func close() {
+        let (listening, suites, cells) = state.withLock { state in
+            defer {
+                (state.listening, state.suites, state.cells) = (nil, [], [:])
+                state.recent = [Cell?](repeating: nil, count: Self.recentCount)
+            }
+            return (state.listening, state.suites, state.cells)
         }
+        _ = cells
+        if let listening {
+            own.removeObserver(listening.own)
+            domains.removeObserver(listening.registrations)
+        }
+        for (replica, observer) in suites { replica.removeObserver(observer) }
     }
+
+    // MARK: Reading
 
     /// The effective value, noted by whoever tracks what it reads.
     func value(_ key: Key) -> Value? {
-        if let argument = ProcessDomains.shared.argument(key) { return argument }
-        if let value = own.cell(key).value { return value }
-        for suite in suites {
-            if let value = suite.cell(key).value { return value }
+        let slot = Self.slot(of: key)
+        let (scalar, found) = state.withLock { state -> (Value?, Cell?) in
+            guard let cell = state.recent[slot], cell.key == key else { return (nil, nil) }
+            let scalar = cell.scalar
+            return (scalar, scalar == nil ? cell : nil)
         }
-        return ProcessDomains.shared.registered(key)
+        return scalar ?? (found ?? cell(key)).value
+    }
+
+    var isReady: Bool { own.isReady }
+
+    /// The key's cell, through which it is read; made at the first asking.
+    func cell(_ key: Key) -> Cell {
+        let slot = Self.slot(of: key)
+        return state.withLock { state in
+            if let cell = state.recent[slot], cell.key == key { return cell }
+            let cell = knownOrNewCell(key, &state)
+            state.recent[slot] = cell
+            return cell
+        }
+    }
+
+    private static let recentCount = 64
+
+    private static func slot(of key: Key) -> Int {
+        let bytes = key.string.utf8.span
+        let count = bytes.count
+        guard count > 0 else { return 0 }
+        let mixed = Int(bytes[0]) &+ 7 &* Int(bytes[count / 2]) &+ 31 &* Int(bytes[count - 1]) &+ count
+        return mixed & (recentCount - 1)
+    }
+
+    private func knownOrNewCell(_ key: Key, _ state: inout State) -> Cell {
+        if let cell = state.cells[key] { return cell }
+        listen(&state)
+        let cell = Cell(
+            key, argument: domains.argument(key), place: own.place(key), list: self,
+            isLayered: !state.suites.isEmpty)
+        state.cells[key] = cell
+        return cell
+    }
+
+    /// The group's own value, noted like the effective one.
+    func ownValue(_ key: Key) -> Value? {
+        ForkGuard.isChild ? nil : cell(key).own
     }
 
     /// What the list holds below the group's own value.
-    private func below(_ key: Key) -> Value? {
+    func below(_ key: Key) -> Value? {
         for suite in suites {
             if let value = suite.value(key) { return value }
         }
-        return ProcessDomains.shared.registered(key)
+        return domains.registered(key)
     }
 
-    private var suites: [Replica] { state.withLock { $0.suites.map(\.replica) } }
+    private var suites: [Replica] {
+        hasSuites.load(ordering: .acquiring) ? state.withLock { $0.suites.map(\.replica) } : []
+    }
 
     /// All keys with their effective values.
-    var merged: [Key: Value] {
-        var values = ProcessDomains.shared.allRegistered
-        for suite in suites.reversed() { values.merge(suite.values) { $1 } }
-        values.merge(own.values) { $1 }
-        values.merge(ProcessDomains.shared.allArguments) { $1 }
-        return values
+    var merged: [Key: Value] { merged(over: own.values) }
+
+    private func merged(over values: [Key: Value]) -> [Key: Value] {
+        var result = domains.allRegistered
+        for suite in suites.reversed() { result.merge(suite.values) { $1 } }
+        result.merge(values) { $1 }
+        result.merge(domains.allArguments) { $1 }
+        return result
     }
 
     // MARK: Suites
 
+    /// Adds a group below those that are there; what becomes visible of it is told.
     func addSuite(_ replica: Replica) {
-        guard replica !== own, !suites.contains(where: { $0 === replica }) else { return }
-        let observer = replica.addObserver { [weak self] step in self?.suiteChanged(replica, step) }
-        state.withLock { $0.suites.append((replica, observer)) }
+        guard replica !== own else { return }
+        let observer = replica.addObserver { [self] step in suiteChanged(replica, step) }
+        let isNew = change { state in
+            guard !state.suites.contains(where: { $0.replica === replica }) else { return false }
+            state.suites.append((replica, observer))
+            return true
+        }
+        if !isNew { replica.removeObserver(observer) }
     }
 
+    /// Takes a group out; what was visible of it is told.
     func removeSuite(_ replica: Replica) {
-        let removed = state.withLock { state -> UInt64? in
-            guard let index = state.suites.firstIndex(where: { $0.replica === replica }) else { return nil }
-            return state.suites.remove(at: index).observer
+        var removed: UInt64?
+        _ = change { state in
+            guard let index = state.suites.firstIndex(where: { $0.replica === replica }) else { return false }
+            removed = state.suites.remove(at: index).observer
+            return true
         }
         if let removed { replica.removeObserver(removed) }
     }
 
-    // MARK: Changes
+    private func change(_ body: (inout State) -> Bool) -> Bool {
+        let before = merged
+        let isChanged = state.withLock { state in
+            let isChanged = body(&state)
+            hasSuites.store(!state.suites.isEmpty, ordering: .releasing)
+            for cell in state.cells.values { cell.setLayered(!state.suites.isEmpty) }
+            return isChanged
+        }
+        guard isChanged else { return false }
+        let after = merged
+        let keys = Set(before.keys).union(after.keys).sorted()
+        announce(
+            ReplicaMachine.Step(isOwn: true), keys.map { EffectiveChange(key: $0, old: before[$0], new: after[$0]) })
+        return true
+    }
+}
 
-    /// Hears of every step that changes something for a reader, in order, outside all locks.
+// MARK: - Changes
+
+extension SearchList {
+    /// Adds who hears from now on of every step that changes something for a reader, in order, outside all locks.
     func addObserver(_ call: @escaping Observer) -> UInt64 {
-        let (id, isFirst) = state.withLock { state in
+        addObserver(valuesOf: .none, call).id
+    }
+
+    /// The same, with the values that the changes go on from.
+    func addObserver(valuesOf selection: KeySelection, _ call: @escaping Observer) -> (id: UInt64, values: [Key: Value])
+    {
+        let (id, values) = state.withLock { state in
+            listen(&state)
+            let (values, step) = own.snapshot()
             state.nextID += 1
-            state.observers.append((state.nextID, call))
-            return (state.nextID, state.ownObserver == nil)
+            state.observers.append((state.nextID, step, call))
+            return (state.nextID, values)
         }
-        if isFirst {
-            let observer = own.addObserver { [weak self] step in self?.ownChanged(step) }
-            let isSurplus = state.withLock { state in
-                guard state.ownObserver == nil else { return true }
-                state.ownObserver = observer
-                return false
-            }
-            if isSurplus { own.removeObserver(observer) }
-        }
-        return id
+        if case .none = selection { return (id, [:]) }
+        return (id, merged(over: values).filter { selection.includes($0.key) })
     }
 
     func removeObserver(_ id: UInt64) {
-        state.withLock { $0.observers.removeAll { $0.id == id } }
+        // The closure may hold the last reference to something: it goes when the lock is free again.
+        let removed = state.withLock { state in
+            state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
+        }
+        _ = removed
+    }
+
+    private func listen(_ state: inout State) {
+        guard state.listening == nil else { return }
+        state.listening = (
+            own.addObserver { [self] step in ownChanged(step) },
+            domains.addObserver { [self] changes in registrationsChanged(changes) }
+        )
     }
 
     private func ownChanged(_ step: ReplicaMachine.Step) {
-        tell(step) { change in
-            (change.old ?? self.below(change.key), change.new ?? self.below(change.key))
-        }
+        announce(
+            step,
+            step.changes.map { change in
+                let below = change.old == nil || change.new == nil ? below(change.key) : nil
+                return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
+            })
     }
 
     private func suiteChanged(_ suite: Replica, _ step: ReplicaMachine.Step) {
-        let before = Array(suites.prefix { $0 !== suite })
-        let after = Array(suites.drop { $0 !== suite }.dropFirst())
-        tell(step) { change in
-            for replica in [self.own] + before {
-                if let value = replica.value(change.key) { return (value, value) }
-            }
-            let lower =
-                after.lazy.compactMap { $0.value(change.key) }.first
-                ?? ProcessDomains.shared.registered(change.key)
-            return (change.old ?? lower, change.new ?? lower)
-        }
-    }
-
-    private func tell(_ step: ReplicaMachine.Step, _ effective: (Change) -> (old: Value?, new: Value?)) {
+        let suites = suites
+        let higher = [own] + suites.prefix { $0 !== suite }
+        let lower = suites.drop { $0 !== suite }.dropFirst()
         let changes = step.changes.compactMap { change -> EffectiveChange? in
-            // What an argument hides, no reader sees change.
-            if ProcessDomains.shared.argument(change.key) != nil { return nil }
-            let (old, new) = effective(change)
-            return old == new ? nil : EffectiveChange(key: change.key, old: old, new: new)
+            if higher.contains(where: { $0.value(change.key) != nil }) { return nil }
+            let below = lower.lazy.compactMap { $0.value(change.key) }.first ?? domains.registered(change.key)
+            return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
         }
-        guard !changes.isEmpty else { return }
-        for observer in state.withLock({ $0.observers.map(\.call) }) { observer(step, changes) }
+        var step = step
+        // Revisions and numbers are those of another group.
+        (step.revision, step.number) = (nil, 0)
+        announce(step, changes)
     }
 
-    // MARK: Errors of what nobody awaits
+    private func registrationsChanged(_ changes: [Change]) {
+        let visible = changes.filter { change in
+            own.value(change.key) == nil && !suites.contains { $0.value(change.key) != nil }
+        }
+        announce(
+            ReplicaMachine.Step(isOwn: true),
+            visible.map { EffectiveChange(key: $0.key, old: $0.old, new: $0.new) })
+    }
 
+    /// What an argument hides, no reader sees change; and what is equal has not changed.
+    private func announce(_ step: ReplicaMachine.Step, _ candidates: [EffectiveChange]) {
+        let changes = candidates.filter { $0.old != $0.new && domains.argument($0.key) == nil }
+        guard !changes.isEmpty else { return }
+        let (cells, observers) = state.withLock { state in
+            (
+                changes.compactMap { state.cells[$0.key] },
+                state.observers.compactMap { step.number == 0 || $0.after < step.number ? $0.call : nil }
+            )
+        }
+        for cell in cells { cell.announce() }
+        for observer in observers { observer(step, changes) }
+    }
+}
+
+// MARK: - Errors of what nobody awaits
+
+extension SearchList {
     func report(_ error: AppGroupError) {
+        if ForkGuard.isChild { return }
         for observer in state.withLock({ $0.errorObservers.map(\.call) }) { observer(error) }
+    }
+
+    /// Reports a value that could not be read as the type that was asked for: once for its key, here and on the standard
+    /// error, since it is read again and again.
+    func reportOnce(_ error: AppGroupError) {
+        guard state.withLock({ $0.reported.insert(Key(error.keys.first ?? "")).inserted }) else { return }
+        StandardError.write("appgroup: \(error.description)")
+        report(error)
     }
 
     func addErrorObserver(_ call: @escaping @Sendable (AppGroupError) -> Void) -> UInt64 {
@@ -154,6 +288,9 @@ final class SearchList: Sendable {
     }
 
     func removeErrorObserver(_ id: UInt64) {
-        state.withLock { $0.errorObservers.removeAll { $0.id == id } }
+        let removed = state.withLock { state in
+            state.errorObservers.firstIndex { $0.id == id }.map { state.errorObservers.remove(at: $0) }
+        }
+        _ = removed
     }
 }
