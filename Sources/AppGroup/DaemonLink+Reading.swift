@@ -27,12 +27,19 @@ extension DaemonLink {
         return try Self.reading(result.get())
     }
 
-    /// The same without blocking a thread.
+    /// The same without blocking a thread, for as long as it takes.
     func read(_ group: GroupIdentifier, keys: [String]?) async throws(AppGroupError) -> Reading {
-        let result = await withCheckedContinuation { continuation in
-            call(.read(group, keys: keys)) { continuation.resume(returning: $0) }
+        while true {
+            let result = await withCheckedContinuation { continuation in
+                call(.read(group, keys: keys)) { continuation.resume(returning: $0) }
+            }
+            do throws(AppGroupError) {
+                return try Self.reading(result.get())
+            } catch {
+                // The connection broke under it: the next one waits for another.
+                guard error.code == .unreachable else { throw error }
+            }
         }
-        return try Self.reading(result.get())
     }
 
     /// What came back, shared between the waiting thread and the link's, which may be late.
