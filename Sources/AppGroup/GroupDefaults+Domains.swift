@@ -48,6 +48,7 @@ extension GroupDefaults {
     /// - Parameter defaults: property-list values. If one of them is none, nothing is registered, and ``errors`` says which.
     public func register(defaults: [String: Any]) {
         reporting { () throws(AppGroupError) in
+            if ForkGuard.isChild { throw ForkGuard.error }
             ProcessDomains.shared.register(try propertyListValues(defaults))
         }
     }
@@ -99,20 +100,25 @@ extension GroupDefaults {
 extension GroupDefaults {
     /// All that readers see: arguments, this group, suites and registered defaults in one dictionary.
     public func dictionaryRepresentation() -> [String: Any] {
+        if ForkGuard.isChild { return [:] }
         waitForFirstState()
         return Value.propertyList(searchList.merged)
     }
 
     /// What this group itself holds, and nothing else.
     public func ownDictionary() -> [String: Any] {
-        waitForFirstState()
-        return Value.propertyList(backend.replica.values)
+        Value.propertyList(ownValues)
     }
 
     /// The keys that this group itself holds, in the order of their bytes.
     public var ownKeys: [String] {
+        ownValues.keys.sorted().map(\.string)
+    }
+
+    private var ownValues: [PropertyList.Key: Value] {
+        if ForkGuard.isChild { return [:] }
         waitForFirstState()
-        return backend.replica.values.keys.sorted().map(\.string)
+        return backend.replica.values
     }
 
     /// What a group holds, and nothing else.
@@ -167,6 +173,7 @@ extension GroupDefaults {
     /// A group of the same world: the same daemon, or the same test. One that is not open is opened if it is to be made,
     /// and nil otherwise.
     private func replica(named name: String, isMade: Bool) throws(AppGroupError) -> Replica? {
+        if ForkGuard.isChild { throw ForkGuard.error }
         let group = try Self.identifier(name)
         switch backend {
         case .daemon(let link, _): return isMade ? link.replica(of: group) : link.openReplica(of: group)
@@ -176,6 +183,7 @@ extension GroupDefaults {
     }
 
     private func open(_ name: String) throws(AppGroupError) -> GroupDefaults {
+        if ForkGuard.isChild { throw ForkGuard.error }
         if name == suiteName { return self }
         let group = try Self.identifier(name)
         switch backend {

@@ -130,6 +130,7 @@ extension GroupDefaults {
 
     /// The group's own value, noted by whoever tracks what it reads.
     func own(_ key: PropertyList.Key) -> Value? {
+        if ForkGuard.isChild { return nil }
         waitForFirstState()
         return searchList.ownValue(key)
     }

@@ -76,6 +76,7 @@ extension GroupDefaults {
     public func compareAndSet(
         _ key: String, expected: Any?, to new: Any?
     ) async throws(AppGroupError) -> Bool {
+        try checkUsable()
         let edit = try edit(setting: new, forKey: key)
         let expected = try self.edit(setting: expected, forKey: key).value
         while true {
@@ -112,6 +113,7 @@ extension GroupDefaults {
     }
 
     private func edits(_ body: (inout Edits) -> Void) throws(AppGroupError) -> [Edit] {
+        try checkUsable()
         waitForFirstState()
         var edits = Edits(self)
         body(&edits)
@@ -123,6 +125,7 @@ extension GroupDefaults {
         _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
     ) async throws(AppGroupError) {
         guard !edits.isEmpty else { return }
+        try checkUsable()
         // What is known without the daemon comes at once, the daemon's word by the completion: both are one answer here.
         let result = await withCheckedContinuation { continuation in
             let completion: @Sendable (Result<Void, AppGroupError>) -> Void = { continuation.resume(returning: $0) }

@@ -101,6 +101,13 @@ extension GroupDefaults {
         backend.replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
     }
 
+    /// Throws where nothing can be asked of the group: in a forked child, or when the group cannot be used, so that writes
+    /// would wait for ever.
+    func checkUsable() throws(AppGroupError) {
+        if ForkGuard.isChild { throw ForkGuard.error }
+        if let failure = backend.replica.failure { throw failure }
+    }
+
     /// Applies edits as one commit: at once in this process, then everywhere.
     ///
     /// Throws what is known without the daemon. What the daemon says comes to who awaits ``commit()``, or by ``errors``.
@@ -108,9 +115,7 @@ extension GroupDefaults {
     func submit(
         _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
     ) throws(AppGroupError) -> UInt64 {
-        if ForkGuard.isChild { throw ForkGuard.error }
-        // A group that cannot be used takes no writes, which would wait for ever.
-        if let failure = backend.replica.failure { throw failure }
+        try checkUsable()
         do throws(GroupError) {
             switch backend {
             case .daemon(let link, let replica):
