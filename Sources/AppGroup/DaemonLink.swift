@@ -163,7 +163,8 @@ extension DaemonLink {
     func pump(_ replica: Replica) {
         let needsThread = state.withLock { state in
             state.pump(replica)
-            guard let calls = state.calls else { return true }
+            // The thread connects when it is time to, and sends what waits.
+            guard let calls = state.calls else { return false }
             return !calls.flush() || calls.hasOutgoing
         }
         if needsThread { wakeThread() }

@@ -14,7 +14,9 @@ final class Replica: Sendable {
         var machine: ReplicaMachine
         /// The keys that somebody reads. They hold what the machine shows.
         var places: [Key: Place] = [:]
+        /// Steps that are not told yet; the first is at `head`.
         var steps: [ReplicaMachine.Step] = []
+        var head = 0
         /// The number of the newest step; 0 before the first.
         var newestStep: UInt64 = 0
         var isTelling = false
@@ -32,24 +34,43 @@ final class Replica: Sendable {
             newestStep += 1
             guard !observers.isEmpty else { return }
             step.number = newestStep
-            steps.append(step)
+            // Where they come faster than observers take them, the last one takes in what comes. Not one that somebody who
+            // came after it begins with.
+            if steps.count - head >= Replica.stepLimit, let last = steps.last,
+                observers.allSatisfy({ $0.after < last.number })
+            {
+                steps[steps.count - 1] = last.followed(by: step)
+            } else {
+                steps.append(step)
+            }
         }
 
-        mutating func beginTelling() -> Bool {
-            guard !isTelling, !steps.isEmpty else { return false }
+        mutating func beginTelling() -> (ReplicaMachine.Step, [Observer])? {
+            guard !isTelling else { return nil }
             isTelling = true
-            return true
+            return nextToTell()
         }
 
         mutating func nextToTell() -> (ReplicaMachine.Step, [Observer])? {
-            guard !steps.isEmpty else {
+            guard head < steps.count else {
                 isTelling = false
                 return nil
             }
-            let step = steps.removeFirst()
+            let step = steps[head]
+            head += 1
+            if head == steps.count {
+                steps.removeAll(keepingCapacity: head <= Replica.stepLimit)
+                head = 0
+            } else if head > Replica.stepLimit {
+                steps.removeFirst(head)
+                head = 0
+            }
             return (step, observers.compactMap { $0.after < step.number ? $0.call : nil })
         }
     }
+
+    /// So many steps wait to be told before they are put together.
+    private static let stepLimit = 256
 
     let group: GroupIdentifier
     private let state: Mutex<State>
@@ -138,9 +159,10 @@ final class Replica: Sendable {
 
     /// One thread tells at a time, so that all observers hear everything in one order.
     func tell() {
-        guard state.withLock({ $0.beginTelling() }) else { return }
-        while let (step, observers) = state.withLock({ $0.nextToTell() }) {
+        var next = state.withLock { $0.beginTelling() }
+        while let (step, observers) = next {
             for observer in observers { observer(step) }
+            next = state.withLock { $0.nextToTell() }
         }
     }
 

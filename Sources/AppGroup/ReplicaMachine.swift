@@ -50,7 +50,10 @@ struct ReplicaMachine: Sendable {
     private(set) var position: Position?
     private(set) var visible: [Key: Value] = [:]
     private var confirmed: [Key: Value] = [:]
-    private(set) var writes: [Write] = []
+    /// In the order of their numbers.
+    var writes: [Write] = []
+    /// How many writes there may be before what is superseded among them is left out.
+    var coalesceAt = 256
     /// The parts of a snapshot that is not whole yet.
     private var parts: [Key: Value] = [:]
     private var nextNumber: UInt64 = 1
@@ -78,24 +81,35 @@ extension ReplicaMachine {
     mutating func submit(
         _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
     ) throws(GroupError) -> (number: UInt64, step: Step) {
-        var results: [Key: Value?] = [:]
-        for edit in edits {
-            try edit.key.validate()
-            let current = results[edit.key] ?? visible[edit.key]
-            let new = isOptimistic ? try edit.evaluated(on: current) : current
-            if let problem = edit.value?.firstUncarriable {
-                throw .invalidValue(key: edit.key.string, reason: "a property list cannot carry \(problem)")
-            }
-            results.updateValue(new, forKey: edit.key)
-        }
+        let results = try evaluate(edits, isOptimistic: isOptimistic)
         let number = nextNumber
         nextNumber += 1
         writes.append(
             Write(
                 number: number, first: number, edits: edits, unchangedSince: unchangedSince, isDurable: isDurable,
                 isOptimistic: isOptimistic))
+        coalesceIfMany()
         guard isOptimistic else { return (number, Step(isOwn: true)) }
         return (number, Step(changes: show(results), isOwn: true))
+    }
+
+    /// What each key will hold; the last entry of a key counts.
+    private func evaluate(_ edits: [Edit], isOptimistic: Bool) throws(GroupError) -> [(key: Key, value: Value?)] {
+        var results: [(key: Key, value: Value?)] = []
+        results.reserveCapacity(edits.count)
+        var known: [Key: Value?] = [:]
+        for edit in edits {
+            try edit.key.validate()
+            if let problem = edit.value?.firstUncarriable {
+                throw .invalidValue(key: edit.key.string, reason: "a property list cannot carry \(problem)")
+            }
+            guard isOptimistic else { continue }
+            let new = try edit.evaluated(on: known[edit.key] ?? visible[edit.key])
+            // Most writes are one edit, for which no table is needed.
+            if edits.count > 1 { known.updateValue(new, forKey: edit.key) }
+            results.append((edit.key, new))
+        }
+        return results
     }
 
     /// The next writes to send as one commit: several plain ones in a row become one, so that a burst costs one message.
@@ -115,7 +129,11 @@ extension ReplicaMachine {
                 merged.isDurable = merged.isDurable || writes[last].isDurable
             }
         }
-        if last > first { merged.parts = writes[first...last].flatMap { $0.parts.isEmpty ? [$0] : $0.parts } }
+        if last > first {
+            merged.parts = writes[first...last].flatMap { $0.parts.isEmpty ? [$0] : $0.parts }
+            var superseded: Set<Key> = []
+            merged.edits = Self.effective(merged.edits, superseded: &superseded)
+        }
         merged.number = writes[last].number
         merged.stage = .sent
         writes.replaceSubrange(first...last, with: [merged])
@@ -217,7 +235,7 @@ extension ReplicaMachine {
 
 extension ReplicaMachine.Write {
     /// Whether it may share a commit with its neighbours.
-    fileprivate var isPlain: Bool { unchangedSince == nil && isOptimistic && !isAlone }
+    var isPlain: Bool { unchangedSince == nil && isOptimistic && !isAlone }
 }
 
 // MARK: - What the watch tells
@@ -277,21 +295,26 @@ extension ReplicaMachine {
 // MARK: - What readers see
 
 extension ReplicaMachine {
-    private mutating func show(_ results: [Key: Value?]) -> [Change] {
-        var changes: [Change] = []
-        for (key, new) in results {
-            let old = visible[key]
-            guard old != new else { continue }
-            visible[key] = new
-            changes.append(Change(key: key, old: old, new: new))
-        }
-        return changes.sorted { $0.key < $1.key }
+    /// Makes it visible; of several entries for a key the last counts.
+    private mutating func show(_ results: [(key: Key, value: Value?)]) -> [Change] {
+        if results.count == 1 { return show(results[0].key, results[0].value).map { [$0] } ?? [] }
+        var last: [Key: Value?] = [:]
+        for (key, value) in results { last.updateValue(value, forKey: key) }
+        return last.compactMap { show($0.key, $0.value) }.sorted { $0.key < $1.key }
+    }
+
+    private mutating func show(_ key: Key, _ new: Value?) -> Change? {
+        let old = visible[key]
+        guard old != new else { return nil }
+        visible[key] = new
+        return Change(key: key, old: old, new: new)
     }
 
     private mutating func refresh(_ keys: [Key]) -> [Change] {
         var results: [Key: Value?] = [:]
-        for key in keys { results.updateValue(overlaid(key), forKey: key) }
-        return show(results)
+        for key in keys { results.updateValue(confirmed[key], forKey: key) }
+        overlay(&results)
+        return show(results.map { ($0.key, $0.value) })
     }
 
     private mutating func refreshAll() -> [Change] {
@@ -299,15 +322,14 @@ extension ReplicaMachine {
         return refresh(Array(Set(confirmed.keys).union(visible.keys).union(touched)))
     }
 
-    /// The confirmed value with the writes laid over it. One that does not fit any more is the daemon's to refuse.
-    private func overlaid(_ key: Key) -> Value? {
-        var value = confirmed[key]
+    /// Lays the writes over confirmed values. One that does not fit any more is the daemon's to refuse.
+    private func overlay(_ values: inout [Key: Value?]) {
+        guard !values.isEmpty else { return }
         for write in writes where write.isOptimistic {
-            for edit in write.edits where edit.key == key {
-                guard let new = try? edit.evaluated(on: value) else { continue }
-                value = new
+            for edit in write.edits {
+                guard let current = values[edit.key], let new = try? edit.evaluated(on: current) else { continue }
+                values.updateValue(new, forKey: edit.key)
             }
         }
-        return value
     }
 }
