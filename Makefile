@@ -65,15 +65,15 @@ test: deps  ## Build for debugging and run every test, then lint and verify-unit
 	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
 	@$(MAKE) --no-print-directory lint verify-units
 
-# The descriptor names the programs of the default scratch folder: a copy names those of this one.
+# The descriptors name the programs of the default scratch folder: the copies name those of this one.
 bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has the harness, else beside a floor
 	$(RELEASE) --product appgroup-bench
 	@out='$(abspath $(SCRATCH))/bench'; mkdir -p "$$out"; \
 	if [ -x '$(BENCH_PEERS)/run.sh' ]; then \
 	    cp Sources/appgroup-bench/peer/* "$$out"; \
-	    sed 's|{here}/../../../.build/release|$(abspath $(SCRATCH))/release|' \
-	        Sources/appgroup-bench/peer/appgroupd.json >"$$out/appgroupd.json"; \
-	    '$(BENCH_PEERS)/run.sh' --peer "$$out/appgroupd.json" --out "$$out/result" $(BENCHFLAGS); \
+	    sed -i 's|{here}/../../../.build/release|$(abspath $(SCRATCH))/release|' "$$out"/appgroupd*.json; \
+	    '$(BENCH_PEERS)/run.sh' --peer "$$out/appgroupd.json" --peer "$$out/appgroupd-library.json" \
+	        --out "$$out/result" $(BENCHFLAGS); \
 	else \
 	    $(SCRATCH)/release/appgroup-bench suite --daemon $(DAEMON) --json "$$out/result.json" $(BENCHFLAGS); \
 	fi; \

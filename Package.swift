@@ -64,7 +64,7 @@ let package = Package(
         .executableTarget(name: "appgroupd", dependencies: ["GroupServer"]),
         .executableTarget(name: "appgroupctl", dependencies: ["AppGroupControl"]),
         // The clients of the benchmark; `peer` is for the harness that starts them.
-        .executableTarget(name: "appgroup-bench", dependencies: ["CShims"], exclude: ["peer"]),
+        .executableTarget(name: "appgroup-bench", dependencies: ["AppGroup", "CShims"], exclude: ["peer"]),
 
         // Tests, one target a module, then the suites that run the real programs.
         .target(name: "TestSupport", dependencies: ["CShims", "LinuxIO"]),

@@ -4,13 +4,17 @@ import Glibc
 enum Bench {
     /// - Returns: the exit status.
     static func run(_ arguments: [String]) -> Int32 {
-        guard let role = arguments.dropFirst().first else { return usage("no role") }
+        var rest = arguments.dropFirst()
+        guard var role = rest.popFirst() else { return usage("no role") }
         if role == "--help" || role == "-h" || role == "help" {
             print(help, terminator: "")
             return 0
         }
         do throws(BenchError) {
-            let options = try Options(Array(arguments.dropFirst(2)))
+            let usesLibrary = role == "library"
+            if usesLibrary { role = rest.popFirst() ?? "" }
+            let options = try Options(Array(rest))
+            if usesLibrary, try LibraryRoles.play(role, options) { return 0 }
             return try play(role, options) ? 0 : usage("there is no role \"\(role)\"")
         } catch {
             complain(error.text)
@@ -71,6 +75,9 @@ enum Bench {
           floor  --sock PATH [--log FILE]
                  what a daemon cannot do with less: takes a message, appends it to FILE,
                  answers, and sends it on; it keeps and checks nothing
+
+          library ROLE …
+                 the same by the library AppGroup, where the role is watch, write or read
 
         All clients take --addr unix:PATH. The group of a key is what stands before the
         last dot of the prefix or key.

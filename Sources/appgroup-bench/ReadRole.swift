@@ -15,7 +15,7 @@ struct ReadRole {
     }
 
     func run() throws(BenchError) {
-        let order = randomKeys()
+        let order = RandomOrder.numbers(below: keys)
         var results: [String] = []
         for batch in -1..<batches {
             let start = now()
@@ -30,15 +30,17 @@ struct ReadRole {
         }
         say("[\(results.joined(separator: ", "))]")
     }
+}
 
+enum RandomOrder {
     /// The order of the other peers' clients: xorshift.
-    private func randomKeys() -> [Int] {
+    static func numbers(below count: Int) -> [Int] {
         var state: UInt64 = 88_172_645_463_325_252
-        return (0..<keys).map { _ in
+        return (0..<count).map { _ in
             state ^= state << 13
             state ^= state >> 7
             state ^= state << 17
-            return Int(state % UInt64(keys))
+            return Int(state % UInt64(count))
         }
     }
 }

@@ -30,6 +30,10 @@ struct Tokens {
         descriptor = number < Int(Int32.max) ? Int32(number) : -1
     }
 
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
     func give() throws(BenchError) {
         guard descriptor >= 0 else { return }
         var byte: UInt8 = 120
