@@ -22,6 +22,13 @@ package struct PlistBase: Sendable {
         (earlier ?? [:]).merging(differences) { before, _ in before }
     }
 
+    /// What is to be done to the file for it to hold the group's state: the new value of each key that differs.
+    package func unwritten(in state: GroupState) -> [Key: Value?] {
+        var changes: [Key: Value?] = [:]
+        for key in differences.keys { changes.updateValue(state[key], forKey: key) }
+        return changes
+    }
+
     /// Whether the group holds something that the file does not.
     package var hasUnwritten: Bool { !differences.isEmpty || earlier != nil }
 

@@ -1,16 +1,32 @@
 import LinuxIO
 package import PropertyList
 
+/// What a plist is to hold.
+package enum PlistWish: Sendable {
+    /// Exactly this.
+    case entries([Key: Value])
+    /// What it holds now, with these keys set, or taken away where there is no value: all that its owner need say of a
+    /// large group of which little changed.
+    case changes([Key: Value?])
+}
+
 extension PlistFile {
-    /// The first half of a replacement: the text with `entries`, whole and durable under a temporary name.
+    /// `prepare`, for all that the plist is to hold.
+    package func prepare(
+        _ entries: [Key: Value], expecting expected: Digest?, baseText: [UInt8]? = nil
+    ) -> PlistPreparation {
+        prepare(.entries(entries), expecting: expected, baseText: baseText)
+    }
+
+    /// The first half of a replacement: the new text, whole and durable under a temporary name.
     ///
     /// - Parameters:
-    ///   - entries: all that the plist is to hold.
+    ///   - wish: what the plist is to hold; changes are seen from the expected content.
     ///   - expected: the digest of the content that the caller last took notice of; nil for no file.
     ///   - baseText: the text to be edited instead of the file's, for a file that is gone but whose comments are known.
     /// - Returns: `ready`, or why nothing was made.
     package func prepare(
-        _ entries: [Key: Value], expecting expected: Digest?, baseText: [UInt8]? = nil
+        _ wish: PlistWish, expecting expected: Digest?, baseText: [UInt8]? = nil
     ) -> PlistPreparation {
         let reading = read()
         let base: PlistContent?
@@ -22,6 +38,7 @@ extension PlistFile {
         do throws(PlistWriteProblem) {
             let target = base?.targetPath ?? path
             if let leftover = try leftover(at: temporaries(target).swap) { return .leftover(leftover) }
+            let entries = Self.entries(wish, base: base)
             let text = try Self.text(entries, base: base, baseText: baseText)
             if let base, base.bytes == text { return .unchanged(base) }
             // A rename would pass over the write protection of the file itself, which was put there for a reason.
@@ -37,6 +54,17 @@ extension PlistFile {
 
     func temporaries(_ target: String) -> PlistTemporaries {
         PlistTemporaries(target: target, backupDirectory: backupDirectory)
+    }
+
+    private static func entries(_ wish: PlistWish, base: PlistContent?) -> [Key: Value] {
+        let format = base?.format ?? .xml
+        switch wish {
+        case .entries(let entries): return entries.mapValues(format.projected)
+        case .changes(let changes):
+            var entries = base?.entries ?? [:]
+            for (key, value) in changes { entries[key] = value.map(format.projected) }
+            return entries
+        }
     }
 
     private static func text(

@@ -8,7 +8,7 @@ import PropertyList
 struct CompactionTracking {
     /// What was appended to the old journal since it began, and whether that is a commit.
     var tail: [(payload: [UInt8], isCommit: Bool)] = []
-    /// The newest revision that the rewrite leaves in its snapshot.
+    /// The newest revision that is not kept.
     var horizon: Int64
 }
 
@@ -34,12 +34,12 @@ extension GroupHost {
         let configuration = server.configuration
         let oldest = Timestamp(microseconds: server.now.microseconds - configuration.historyAge)
         let kept = index.kept(count: configuration.historyCommits, size: Self.historySize, since: oldest)
-        let horizon = state.revision - Int64(kept)
-        compaction = CompactionTracking(horizon: horizon)
-        let (path, group, size) = (journal.path, identifier, journal.size)
-        server.runFileJob(on: self) {
-            .compacted(Compaction.rewrite(path, upTo: size, of: group, horizon: horizon))
-        }
+        compaction = CompactionTracking(horizon: state.revision - Int64(kept))
+        let job = Compaction(
+            path: journal.path, history: index.entries.suffix(kept).map(\.offset), state: state,
+            plist: JournalEntry.plist(digest: plist.knownDigest, differences: plist.base.possibleDifferences),
+            projection: plist.projectedDigest.map { .projection(digest: $0, differences: plist.base.differences) })
+        server.runFileJob(on: self) { .compacted(job.rewrite()) }
     }
 
     func compactionEnded(_ outcome: Result<CompactedJournal, JournalUseFailure>) {
@@ -92,16 +92,31 @@ enum JournalUseFailure: Error {
     case system(SystemError)
 }
 
-/// The slow part of a compaction, on the worker: reads the old journal and writes the new one beside it.
-enum Compaction {
-    static func rewrite(
-        _ path: String, upTo size: UInt64, of group: GroupIdentifier, horizon: Int64
-    ) -> Result<CompactedJournal, JournalUseFailure> {
+/// The slow part of a compaction, on the worker: reads the commits that are kept from the old journal, and writes the new
+/// one beside it. Nothing is parsed: the commits are copied as they are, and the state is the daemon's own.
+struct Compaction: Sendable {
+    var path: String
+    /// Where the commits are that are kept, oldest first.
+    var history: [UInt64]
+    /// The state that they led to.
+    var state: GroupState
+    /// What is known of the plist, seen from that state.
+    var plist: JournalEntry
+    var projection: JournalEntry?
+
+    func rewrite() -> Result<CompactedJournal, JournalUseFailure> {
         do throws(JournalUseFailure) {
-            let records = try records(path, upTo: size, of: group, horizon: horizon)
+            let commits = try keptCommits()
+            let header = JournalEntry.header(
+                group: state.identifier.string, epoch: state.position.epoch, history: commits.count)
+            let snapshot = JournalEntry.snapshot(revision: state.revision, values: state.values)
+            let rest = [snapshot, plist] + (projection.map { [$0] } ?? [])
+            let payloads = [header.encoded] + commits + rest.map(\.encoded)
+            let areCommits = [false] + commits.map { _ in true } + rest.map { _ in false }
             do throws(SystemError) {
-                let rewrite = try JournalRewrite.write(for: path, payloads: records.map(\.payload))
-                return .success(CompactedJournal(rewrite: rewrite, areCommits: records.map(\.isCommit)))
+                return .success(
+                    CompactedJournal(
+                        rewrite: try JournalRewrite.write(for: path, payloads: payloads), areCommits: areCommits))
             } catch {
                 throw .system(error)
             }
@@ -110,41 +125,18 @@ enum Compaction {
         }
     }
 
-    /// Header, snapshot at the horizon, what was known of the plist there, and all records after it as they are.
-    private static func records(
-        _ path: String, upTo size: UInt64, of group: GroupIdentifier, horizon: Int64
-    ) throws(JournalUseFailure) -> [(payload: [UInt8], isCommit: Bool)] {
+    private func keptCommits() throws(JournalUseFailure) -> [[UInt8]] {
+        guard !history.isEmpty else { return [] }
+        let wanted = Set(history)
         let records: [Journal.StoredRecord]
         do throws(JournalError) {
-            // What was appended since is in the tail already.
-            records = try Journal.soundRecords(path).filter { $0.offset < size }
+            records = try Journal.soundRecords(path).filter { wanted.contains($0.offset) }
         } catch {
             throw .journal(error)
         }
-        guard let header = records.first else { throw .replay(.nonsense("it has no header")) }
-        do throws(Replay.Failure) {
-            var replay = try Replay(group, header: header.payload)
-            var rest = records.dropFirst()
-            while replay.state.revision < horizon, let record = rest.popFirst() {
-                try replay.add(record.payload, at: record.offset)
-            }
-            // The snapshot itself may stand at the horizon already.
-            if let first = rest.first, case .snapshot? = JournalEntry(first.payload) {
-                try replay.add(first.payload, at: first.offset)
-                rest = rest.dropFirst()
-            }
-            let entries = [
-                JournalEntry.snapshot(revision: replay.state.revision, values: replay.state.values),
-                .plist(digest: replay.knownDigest, differences: replay.base.possibleDifferences),
-            ]
-            let projection =
-                replay.projectedDigest.map {
-                    [JournalEntry.projection(digest: $0, differences: replay.base.differences).encoded]
-                } ?? []
-            let head = [Array(header.payload)] + entries.map(\.encoded) + projection
-            return head.map { ($0, false) } + rest.map { (Array($0.payload), JournalEntry.isCommit($0.payload)) }
-        } catch {
-            throw .replay(error)
+        guard records.count == history.count else {
+            throw .replay(.nonsense("it has \(records.count) of the \(history.count) commits that are kept"))
         }
+        return records.map { Array($0.payload) }
     }
 }

@@ -17,14 +17,12 @@ extension GroupHost {
         // What the journal does not have must not be in the file.
         flush()
         guard plist.base.hasUnwritten || plist.baseText != nil else { return advancePlist() }
+        // Of a large group only what changed is looked at here; another text's comments are worth the whole.
+        let wish: PlistWish = plist.baseText == nil ? .changes(plist.base.unwritten(in: state)) : .entries(state.values)
         plist.base.beginProjection()
         plist.lastFailure = nil
-        let (file, format, expected, baseText) = (plist.file, plist.format, plist.knownDigest, plist.baseText)
-        let values = state.values
-        startPlistJob {
-            let entries = values.mapValues(format.projected)
-            return .prepared(file.prepare(entries, expecting: expected, baseText: baseText))
-        }
+        let (file, expected, baseText) = (plist.file, plist.knownDigest, plist.baseText)
+        startPlistJob { .prepared(file.prepare(wish, expecting: expected, baseText: baseText)) }
     }
 
     func prepared(_ preparation: PlistPreparation) {

@@ -7,10 +7,11 @@ import Varlink
 
 /// What the records of a group's journal say. The journal itself carries them as opaque texts.
 ///
-/// `header` comes first and once; `snapshot` directly after it, where there is one. A commit is the interface's type
-/// `Commit`, so that the same bytes serve the journal and every observer.
-enum JournalEntry {
-    case header(group: String, epoch: Epoch)
+/// `header` comes first and once. A journal that was rewritten goes on with the commits that are kept as history, which the
+/// header counts, then the snapshot of what they led to. A commit is the interface's type `Commit`, so that the same bytes
+/// serve the journal and every observer.
+enum JournalEntry: Sendable {
+    case header(group: String, epoch: Epoch, history: Int = 0)
     case snapshot(revision: Int64, values: [Key: Value])
     case commit(Commit)
     /// The plist is about to become this text; it may have happened or not. The text holds the group's state at this
@@ -30,10 +31,11 @@ extension JournalEntry {
         var writer = JSONWriter(capacity: 128)
         writer.beginObject()
         switch self {
-        case .header(let group, let epoch):
+        case .header(let group, let epoch, let history):
             writer.member("appgroupd", integer: Self.format)
             writer.member("group", string: group)
             writer.member("epoch", string: epoch.description)
+            if history > 0 { writer.member("history", integer: Int64(history)) }
         case .snapshot(let revision, let values):
             writer.member("snapshot", integer: revision)
             writer.member("values")
@@ -72,6 +74,16 @@ extension JournalEntry {
         payload.starts(with: #"{"group":"#.utf8)
     }
 
+    /// Of a commit, without reading the rest: what stands behind its revision. Group and revision have no quotes in them.
+    static func time(ofCommit payload: ArraySlice<UInt8>) -> Timestamp? {
+        let name = Array(#","time":""#.utf8)
+        let head = payload.prefix(300)
+        guard isCommit(payload), let start = head.indices.first(where: { head[$0...].starts(with: name) }) else {
+            return nil
+        }
+        return Timestamp(rfc3339: head[(start + name.count)...].prefix { $0 != UInt8(ascii: "\"") })
+    }
+
     /// Nil for a text that is none of these, which only damage or a later version can have written.
     init?(_ payload: ArraySlice<UInt8>) {
         guard let json = try? JSON(parsing: payload), let object = json.objectValue else { return nil }
@@ -93,9 +105,10 @@ extension JournalEntry {
 
     private init?(header object: JSONObject) {
         guard object["appgroupd"]?.integerValue == Self.format, let group = object["group"]?.stringValue,
-            let epoch = object["epoch"]?.stringValue.flatMap({ Epoch($0) })
+            let epoch = object["epoch"]?.stringValue.flatMap({ Epoch($0) }),
+            let history = Int(exactly: object["history"]?.integerValue ?? 0), history >= 0
         else { return nil }
-        self = .header(group: group, epoch: epoch)
+        self = .header(group: group, epoch: epoch, history: history)
     }
 
     private init?(snapshot object: JSONObject) {

@@ -18,16 +18,28 @@ struct Replay {
     /// Where the commits are, oldest first; the newest has the state's revision.
     private(set) var commits: [CommitIndex.Entry] = []
 
+    /// How many commits are still to come that led to the snapshot behind them: they are kept, and not replayed.
+    private var historyLeft: Int
+
     /// - Throws: unless the first record is this group's header.
     init(_ group: GroupIdentifier, header payload: ArraySlice<UInt8>) throws(Failure) {
-        guard case .header(let name, let epoch)? = JournalEntry(payload) else {
+        guard case .header(let name, let epoch, let history)? = JournalEntry(payload) else {
             throw .nonsense("the first record is no header of format \(JournalEntry.format)")
         }
         guard name.isIdentical(to: group.string) else { throw .nonsense("it is the journal of \(name)") }
         state = GroupState(identifier: group, position: Position(epoch: epoch, revision: 0))
+        historyLeft = history
     }
 
     mutating func add(_ payload: ArraySlice<UInt8>, at offset: UInt64) throws(Failure) {
+        if historyLeft > 0 {
+            guard let time = JournalEntry.time(ofCommit: payload) else {
+                throw .nonsense("the record at byte \(offset) is no commit of the history")
+            }
+            historyLeft -= 1
+            commits.append(CommitIndex.Entry(offset: offset, size: payload.count, time: time))
+            return
+        }
         switch JournalEntry(payload) {
         case .commit(let commit)?:
             guard commit.revision == state.revision + 1, commit.group == state.identifier else {
@@ -37,7 +49,9 @@ struct Replay {
             base.note(commit.changes)
             commits.append(CommitIndex.Entry(offset: offset, size: payload.count, time: commit.time))
         case .snapshot(let revision, let values)?:
-            guard state.revision == 0, state.count == 0 else { throw .nonsense("a snapshot after a commit") }
+            guard state.revision == 0, state.count == 0, commits.count <= revision else {
+                throw .nonsense("a snapshot after a commit")
+            }
             let position = Position(epoch: state.position.epoch, revision: revision)
             state = GroupState(identifier: state.identifier, position: position, values: values)
             base = PlistBase(differences: values.mapValues { _ in nil })

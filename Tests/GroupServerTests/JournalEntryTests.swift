@@ -123,7 +123,12 @@ import Testing
             let before = try Journal.create(path, payloads: payloads).journal
             let plain = try OpenedGroup(group, path: path, timeText: "t").replay
             let horizon = Int64.random(in: 0...state.revision, using: &random)
-            let compacted = try Compaction.rewrite(path, upTo: before.size, of: group, horizon: horizon).get()
+            let kept = plain.commits.suffix(Int(state.revision - horizon))
+            let job = Compaction(
+                path: path, history: kept.map(\.offset), state: state,
+                plist: .plist(digest: plain.knownDigest, differences: plain.base.possibleDifferences),
+                projection: plain.projectedDigest.map { .projection(digest: $0, differences: plain.base.differences) })
+            let compacted = try job.rewrite().get()
             let adopted = try before.adopt(compacted.rewrite, tail: [])
             #expect(adopted.offsets.count == compacted.areCommits.count)
             #expect(compacted.areCommits.count { $0 } == Int(state.revision - horizon))
@@ -132,8 +137,27 @@ import Testing
             #expect(again.state.position == state.position)
             #expect(again.knownDigest == plain.knownDigest)
             #expect(again.base.possibleDifferences == plain.base.possibleDifferences)
-            #expect(again.commits.count == Int(state.revision - horizon))
+            #expect(again.commits.map(\.time) == kept.map(\.time))
+            #expect(again.commits.map(\.size) == kept.map(\.size))
+            // What follows the snapshot is replayed as ever.
+            let next = try commit(state.revision + 1, [Change(key: "next", old: nil, new: .boolean(true))])
+            _ = try adopted.journal.append([next.encoded])
+            let later = try OpenedGroup(group, path: path, timeText: "t").replay
+            #expect(later.state.revision == next.revision)
+            #expect(later.state["next"] == .boolean(true))
+            #expect(later.commits.count == kept.count + 1)
         }
+    }
+
+    @Test func `a history that is cut short is nonsense and not a state`() throws {
+        let header = JournalEntry.header(group: try group().string, epoch: epoch, history: 2).encoded
+        var replay = try Replay(try group(), header: header[...])
+        let commit = try commit(8, [Change(key: "a", old: nil, new: .integer(1))]).encoded
+        try replay.add(commit[...], at: 1)
+        #expect(throws: Replay.Failure.self) {
+            try replay.add(JournalEntry.snapshot(revision: 9, values: [:]).encoded[...], at: 2)
+        }
+        #expect(JournalEntry.time(ofCommit: commit[...]) == Timestamp(microseconds: 8 * 1_000_001))
     }
 
     @Test func `a journal of another group or without sense is set aside and the group begins anew`() throws {
