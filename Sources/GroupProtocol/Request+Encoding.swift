@@ -13,6 +13,7 @@ extension Request {
         case .reset: .reset
         case .synchronize: .synchronize
         case .watch: .watch
+        case .watchDocuments: .watchDocuments
         case .history: .history
         case .status: .status
         }
@@ -21,7 +22,7 @@ extension Request {
     /// The call as a client sends it, its NUL included.
     package var callBytes: [UInt8] {
         let name = SettingsInterface.name + "." + method.rawValue
-        let mode: Call.Mode = method == .watch ? .more : .single
+        let mode: Call.Mode = method.isStream ? .more : .single
         return Call.bytes(method: name, mode: mode, parameters: parameterBytes)
     }
 
@@ -44,6 +45,9 @@ extension Request {
             writer.beginArray()
             for watch in watches { writer.write(watch) }
             writer.endArray()
+        case .watchDocuments(let group, let path):
+            writer.member("group", string: group.string)
+            if let path { writer.member("path", string: path.string) }
         case .history(let request): writer.members(of: request)
         }
         writer.endObject()

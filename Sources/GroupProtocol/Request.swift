@@ -12,6 +12,7 @@ package enum Request: Equatable, Sendable {
     case reset(GroupIdentifier, tag: String?)
     case synchronize(GroupIdentifier?)
     case watch([WatchedGroup])
+    case watchDocuments(GroupIdentifier, path: DocumentPath?)
     case history(HistoryRequest)
     case status
 }
@@ -71,8 +72,12 @@ package enum SettingsMethod: String, CaseIterable, Sendable {
     case reset = "Reset"
     case synchronize = "Synchronize"
     case watch = "Watch"
+    case watchDocuments = "WatchDocuments"
     case history = "History"
     case status = "Status"
+
+    /// Whether the call must have the flag `more`: its replies go on.
+    package var isStream: Bool { self == .watch || self == .watchDocuments }
 }
 
 // MARK: - Reading a call
@@ -99,6 +104,11 @@ extension Request {
             let parameters = try Parameters(object, knowing: ["group"])
             self = .synchronize(parameters.json("group") == nil ? nil : try parameters.group("group"))
         case .watch: self = .watch(try Request.watches(object))
+        case .watchDocuments:
+            let parameters = try Parameters(object, knowing: ["group", "path"])
+            self = .watchDocuments(
+                try parameters.group("group"),
+                path: try parameters.optional("path") { $0.stringValue.flatMap(DocumentPath.init) })
         case .history: self = .history(try HistoryRequest(object))
         }
     }

@@ -32,6 +32,9 @@ final class Connection {
     var stream: WatchStream?
     /// What `stream` watches.
     var watchedGroups: [GroupIdentifier] = []
+    /// What a `WatchDocuments` has not told yet, and the group that it watches.
+    var documents: DocumentQueue?
+    var watchedDocuments: GroupIdentifier?
     /// The place of the watch's call, while calls before it wait for their replies.
     private var streamSerial: Int?
     /// A watch must say something at once, be it nothing.
@@ -160,7 +163,7 @@ extension Connection {
         streamSerial = nil
     }
 
-    private var mayStream: Bool { streamSerial == nil }
+    var mayStream: Bool { streamSerial == nil }
 
     /// Moves the replies whose turn has come to the outgoing messages.
     private func advance() {
@@ -183,7 +186,7 @@ extension Connection {
     }
 
     /// What a peer costs us beside its socket, in bytes.
-    var waitingSize: Int { outgoingSize + (stream?.waitingSize ?? 0) }
+    var waitingSize: Int { outgoingSize + (stream?.waitingSize ?? 0) + (documents?.waitingSize ?? 0) }
 }
 
 // MARK: - Sending
@@ -209,6 +212,7 @@ extension Connection {
     private func becomeMute() {
         isMute = true
         stream = nil
+        documents = nil
         outgoing = []
         outgoingSize = 0
         sentOfFirst = 0
@@ -241,7 +245,7 @@ extension Connection {
     }
 
     /// How much of a watch is put in line at a time, in bytes: the rest stays where it can still collapse.
-    private static let streamChunk = 128 * 1024
+    static let streamChunk = 128 * 1024
 
     var hasOutgoing: Bool { !outgoing.isEmpty }
 }

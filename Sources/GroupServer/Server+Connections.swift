@@ -103,6 +103,7 @@ extension Server {
             watchers[group]?.remove(connection.id)
             if watchers[group]?.isEmpty == true { watchers[group] = nil }
         }
+        endDocuments(of: connection)
         connection.stream = nil
         connection.socket.shutdown()
         statusChanged()

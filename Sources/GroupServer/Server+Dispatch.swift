@@ -79,6 +79,8 @@ extension Server {
         case .reset(let group, let tag): try reset(group, tag, target, connection)
         case .synchronize(let group): try synchronize(group, target, connection)
         case .watch(let watches): try watch(watches, target, connection, mode: mode)
+        case .watchDocuments(let group, let path):
+            try watchDocuments(group, path, target, connection, mode: mode)
         case .history(let request): try history(request, target)
         case .status: answer(target, with: statusReply())
         }

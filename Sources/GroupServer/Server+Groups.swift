@@ -72,6 +72,7 @@ extension Server {
         for id in watchers[host.identifier] ?? [] {
             update(id) { $0.offerSnapshot(of: host.identifier, reason: .otherEpoch) }
         }
+        documentsMayHaveMoved(host.identifier)
     }
 
     func deleteGroup(_ group: GroupIdentifier, _ target: Connection.ReplyTarget) throws(GroupError) {
@@ -114,10 +115,11 @@ extension Server {
     private func forget(_ host: GroupHost) {
         host.close()
         hosts[host.identifier] = nil
-        for directory in directories.remove(host.identifier) { watcher?.unwatch(directory: directory) }
+        for directory in directories.remove(host.identifier) { unwatch(directory) }
         for id in watchers[host.identifier] ?? [] {
             update(id) { $0.offerDeletion(of: host.identifier) }
         }
+        documentsMayHaveMoved(host.identifier)
         statusChanged()
     }
 

@@ -26,7 +26,7 @@ extension Server {
             watching: isPolled(host) ? .polling : .inotify, problem: host.plist.obstacle?.problem ?? host.failure)
     }
 
-    var watchCount: Int { connections.values.count { $0.stream != nil } }
+    var watchCount: Int { connections.values.count { $0.stream != nil || $0.documents != nil } }
 
     /// What systemd shows: told at most once in a while, since clients come and go.
     func statusChanged() {

@@ -12,7 +12,7 @@ extension Server {
         let path = container.path(of: host.identifier)
         let needed = Set(host.plist.directories + [path, path + "/Library"])
         let (added, dropped) = directories.set(needed, for: host.identifier)
-        for directory in dropped { watcher?.unwatch(directory: directory) }
+        for directory in dropped { unwatch(directory) }
         for directory in added { watcher?.watch(directory: directory) }
     }
 
@@ -29,6 +29,7 @@ extension Server {
     private func take(_ events: [GroupWatch.WatchEvent]) {
         var changed: Set<GroupIdentifier> = []
         for event in events {
+            noteDocumentEvent(event)
             switch event {
             case .changed(let directory, let name, _): noteChange(of: name, in: directory, &changed)
             case .directoryGone(let directory):
@@ -51,6 +52,7 @@ extension Server {
             }
         }
         look(at: changed)
+        advanceDocuments()
     }
 
     private func look(at groups: Set<GroupIdentifier>) {
@@ -111,6 +113,7 @@ extension Server {
             host.plistMayHaveChanged()
         }
         retryWatches()
+        pollDocuments()
         if !isRootWatched { watcher?.watch(directory: container.root) }
         if !isRootWatched || hosts.values.contains(where: needsPolling) { pollIsDue() }
     }

@@ -32,6 +32,10 @@ final class Server {
     let fileWorker: WorkerThread
     let syncWorker: WorkerThread
     var directories = DirectoryTable()
+    /// The groups whose documents somebody watches, and the directories watched for that.
+    var documents: [GroupIdentifier: DocumentWatch] = [:]
+    var documentDirectories = DirectoryTable()
+    var nextDocumentWatch: UInt64 = 0
     var watcher: Watcher?
     /// Whether new groups are noticed by events.
     var isRootWatched = false
@@ -162,7 +166,8 @@ extension Server {
     /// Sends until the socket is full or nothing is left. The rest goes when the socket is writable again.
     func send(_ connection: Connection) {
         connection.flush()
-        while !connection.isBlocked, connection.stream != nil {
+        while !connection.isBlocked, connection.stream != nil || connection.documents != nil {
+            connection.drainDocuments()
             connection.drainStream(
                 partSize: SettingsInterface.snapshotPartSize, encode: message(of:), state: { hosts[$0]?.state })
             guard connection.hasOutgoing else { break }

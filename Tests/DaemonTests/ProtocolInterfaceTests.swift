@@ -57,7 +57,7 @@ struct ProtocolInterfaceTests {
                 settingsInterface.firstInvalidOutput(of: reply.parameters, method: method) == nil,
                 "\(method): \(reply.parameters)")
         }
-        let tested = Set(Self.calls.map(\.method)).union(["Watch"])
+        let tested = Set(Self.calls.map(\.method)).union(["Watch", "WatchDocuments"])
         #expect(tested == Set(settingsInterface.methods.map(\.name)))
     }
 

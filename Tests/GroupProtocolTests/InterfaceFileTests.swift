@@ -21,8 +21,10 @@ import Varlink
         #expect(Set(interface.methods.map(\.name)) == Set(SettingsMethod.allCases.map(\.rawValue)))
     }
 
-    @Test func watchSaysThatItRequiresMore() {
-        #expect(interface.method(named: "Watch")?.documentation.contains("[Requires 'more' flag]") == true)
+    @Test(arguments: SettingsMethod.allCases)
+    func streamsSayThatTheyRequireMore(method: SettingsMethod) {
+        let documentation = interface.method(named: method.rawValue)?.documentation
+        #expect(documentation?.contains("[Requires 'more' flag]") == method.isStream)
     }
 
     @Test func everyTypeAndMethodIsDocumented() {
@@ -73,7 +75,7 @@ import Varlink
                 #expect(call.interface == SettingsInterface.name)
                 #expect(call.member == method.rawValue)
                 #expect(request.method == method)
-                #expect(call.mode == (method == .watch ? .more : .single))
+                #expect(call.mode == (method.isStream ? .more : .single))
                 #expect(interface.firstInvalidParameter(of: call.parameters, method: method.rawValue) == nil)
                 #expect(try Request(method, call.parameters) == request)
             }
@@ -103,6 +105,22 @@ import Varlink
                     $0.endObject()
                 }
                 #expect(interface.matches(outputs: read, method: "Read"))
+            }
+        }
+    }
+
+    @Test func theRepliesOfADocumentWatchAreWhatTheFileSaysAndReadBack() throws {
+        try SplitMix64.withSeed { random throws in
+            for _ in 0..<300 {
+                let change = DocumentChange(
+                    path: random.text(), kind: random.pick(DocumentChange.Kind.allCases), time: random.timestamp(),
+                    origin: random.origin())
+                for event in [.established, .rescan, .change(change)] as [DocumentEvent] {
+                    let reply = try Reply(parsing: Array(event.message.dropLast()))
+                    #expect(reply.continues)
+                    #expect(interface.matches(outputs: reply.parameters, method: "WatchDocuments"))
+                    #expect(DocumentEvent(wire: reply.parameters) == event)
+                }
             }
         }
     }

@@ -102,6 +102,9 @@ extension SplitMix64 {
                 ["a", "b", "A"].shuffled(using: &self).prefix(Int.random(in: 0...3, using: &self)).map {
                     WatchedGroup(group: Sample.group($0), keys: maybe { $0.texts() }, since: maybe { $0.position() })
                 })
+        case .watchDocuments:
+            .watchDocuments(
+                group(), path: maybe { $0.pick(["notes.json", "a/b c/é", "x"]) }.flatMap(DocumentPath.init))
         case .history:
             .history(
                 HistoryRequest(

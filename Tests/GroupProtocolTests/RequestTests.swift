@@ -49,6 +49,15 @@ import Varlink
                 #"{"watches":[{"group":"a","since":{"epoch":"00000000000000000000000000000001","revision":1,"x":1}}]}"#,
                 "watches"
             ),
+            (.watchDocuments, "{}", "group"), (.watchDocuments, #"{"group":"a","path":1}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":""}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":"/etc/passwd"}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":"../x"}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":"a/../x"}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":"a//x"}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":"a/"}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":".hidden"}"#, "path"),
+            (.watchDocuments, #"{"group":"a","path":"a\u0000b"}"#, "path"),
             (.history, #"{"group":"a","limit":"1"}"#, "limit"), (.history, #"{"group":"a","limit":-1}"#, "limit"),
             (.history, #"{"group":"a","before":1.5}"#, "before"), (.history, "{}", "group"),
         ] as [(SettingsMethod, String, String)])
@@ -67,6 +76,9 @@ import Varlink
                 .history(HistoryRequest(group: Sample.group("a")))
             ),
             (.watch, #"{"watches":[]}"#, .watch([])),
+            (
+                .watchDocuments, #"{"group":"a","path":null}"#, .watchDocuments(Sample.group("a"), path: nil)
+            ),
             (
                 .watch, #"{"watches":[{"group":"a","keys":null,"since":null},{"group":"A"}]}"#,
                 .watch([WatchedGroup(group: Sample.group("a")), WatchedGroup(group: Sample.group("A"))])
