@@ -66,6 +66,24 @@ let package = Package(
         // The clients of the benchmark; `peer` is for the harness that starts them.
         .executableTarget(name: "appgroup-bench", dependencies: ["AppGroup", "CShims"], exclude: ["peer"]),
 
+        // Small programs that show the library, and what they have in common.
+        .target(name: "ExampleSupport", dependencies: ["AppGroup"], path: "Sources/Examples/Support"),
+        .executableTarget(
+            name: "haptics", dependencies: ["AppGroup", "ExampleSupport"],
+            path: "Sources/Examples/haptics"),
+        .executableTarget(
+            name: "login", dependencies: ["AppGroup", "ExampleSupport"],
+            path: "Sources/Examples/login"),
+        .executableTarget(
+            name: "settings-panel", dependencies: ["AppGroup", "ExampleSupport"],
+            path: "Sources/Examples/settings-panel"),
+        .executableTarget(
+            name: "theme-widget", dependencies: ["AppGroup", "ExampleSupport"],
+            path: "Sources/Examples/theme-widget"),
+        .executableTarget(
+            name: "user-profile", dependencies: ["AppGroup", "ExampleSupport"],
+            path: "Sources/Examples/user-profile"),
+
         // Tests, one target a module, then the suites that run the real programs.
         .target(name: "TestSupport", dependencies: ["CShims", "LinuxIO"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
@@ -101,6 +119,13 @@ let package = Package(
             dependencies: [
                 "AppGroup", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList", "TestSupport", "Varlink",
                 "appgroupctl", "appgroupd",
+            ]
+        ),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "TestSupport", "appgroupctl", "appgroupd", "haptics", "login", "settings-panel", "theme-widget",
+                "user-profile",
             ]
         ),
         .testTarget(

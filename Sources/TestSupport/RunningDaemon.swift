@@ -16,14 +16,15 @@ package final class RunningDaemon {
 
     /// Starts the daemon and waits until it serves. `configuration` are lines for the section `[Daemon]` of its file,
     /// `environment` is added to a small one of its own, and `prepare` may lay out its directories before it starts.
+    /// `isAtStandardPlace` is for clients that find the socket on their own, by ``clientEnvironment``.
     package init(
         configuration: [String] = [], environment: [String: String] = [:], starts: Bool = true,
-        prepare: (RunningDaemon) throws -> Void = { _ in }
+        isAtStandardPlace: Bool = false, prepare: (RunningDaemon) throws -> Void = { _ in }
     ) throws {
         directory = try TemporaryDirectory("appgroupd")
-        root = directory.file("root")
+        root = directory.file(isAtStandardPlace ? "data/appgroups" : "root")
         state = directory.file("state")
-        socket = directory.file("run/io.appgroupd.Settings")
+        socket = directory.file("run/\(isAtStandardPlace ? "appgroupd/" : "")io.appgroupd.Settings")
         let file = try directory.write("appgroupd.conf", (["[Daemon]"] + configuration).joined(separator: "\n") + "\n")
         arguments = ["--config", file, "--root", root, "--state", state, "--socket", socket]
         self.environment = [
@@ -77,6 +78,14 @@ package final class RunningDaemon {
 
     package func peer() throws -> RawPeer {
         try RawPeer(path: socket, timeoutSeconds: 20)
+    }
+
+    /// What leads a program that uses the library to this daemon and to its files, if it is at the standard place.
+    package var clientEnvironment: [String: String] {
+        [
+            "HOME": directory.path, "XDG_RUNTIME_DIR": directory.file("run"),
+            "XDG_DATA_HOME": directory.file("data"), "PATH": "/usr/bin:/bin",
+        ]
     }
 
     /// What it is started with, for who starts it in another way.

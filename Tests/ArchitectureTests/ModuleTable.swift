@@ -45,12 +45,12 @@ enum ModuleTable {
         "appgroupctl": ["AppGroupControl", "Glibc"],
 
         // What shows and tests the rest.
-        "Examples": ["AppGroup", "Foundation", "Observation"],
+        "Examples": ["AppGroup", "ExampleSupport", "Foundation", "Observation", "Synchronization"],
         "TestSupport": ["CShims", "Foundation", "Glibc", "LinuxIO", "Synchronization", "Testing"],
     ]
 
     /// Suites that belong to no single module. All others are named after theirs.
     static let integrationSuites: Set<String> = [
-        "ArchitectureTests", "DaemonTests", "InteropTests", "ProtocolConformanceTests", "SystemdTests",
+        "ArchitectureTests", "DaemonTests", "ExampleTests", "InteropTests", "ProtocolConformanceTests", "SystemdTests",
     ]
 }

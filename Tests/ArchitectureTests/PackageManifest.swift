@@ -5,6 +5,11 @@ struct PackageManifest {
         var kind: String
         var name: String
         var dependencies: Set<String>
+        /// Its folder, where that is not the usual one.
+        var path: String?
+
+        /// Its name in the table: the examples are as one.
+        var module: String { path?.hasPrefix("Sources/Examples/") == true ? "Examples" : name }
     }
 
     let targets: [Target]
@@ -19,7 +24,8 @@ struct PackageManifest {
         targets = zip(starts, starts.dropFirst() + [tokens.endIndex]).map { start, end in
             let target = tokens[start..<end]
             return Target(
-                kind: target[start].text, name: target[start + 4].text, dependencies: Self.dependencies(in: target))
+                kind: target[start].text, name: target[start + 4].text, dependencies: Self.dependencies(in: target),
+                path: Self.path(in: target))
         }
     }
 
@@ -30,5 +36,10 @@ struct PackageManifest {
     private static func dependencies(in target: ArraySlice<Token>) -> Set<String> {
         guard let start = target.firstIndex(where: { $0.text == "dependencies" }) else { return [] }
         return Set(target[start...].prefix { $0.text != "]" }.filter { $0.kind == .string }.map(\.text))
+    }
+
+    private static func path(in target: ArraySlice<Token>) -> String? {
+        guard let start = target.firstIndex(where: { $0.text == "path" && $0.kind == .word }) else { return nil }
+        return target[start...].first { $0.kind == .string }?.text
     }
 }
