@@ -9,6 +9,7 @@ extension DaemonLink {
         let address =
             DaemonAddress(runtimeDirectory: runtime)
             ?? DaemonAddress(path: "/nonexistent (XDG_RUNTIME_DIR is not set)/appgroupd")
+        armEnding()
         return DaemonLink(address, tagPrefix: newTagPrefix())
     }()
 

@@ -25,6 +25,9 @@ enum ForkGuard {
         return true
     }
 
+    /// The same for the library's own use, without a word.
+    static var isInChild: Bool { child.load(ordering: .relaxed) }
+
     static let error = AppGroupError(
         .forked,
         "this process was forked after the library was first used, and cannot use it: fork earlier, or call exec")
