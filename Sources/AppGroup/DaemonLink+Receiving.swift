@@ -94,14 +94,15 @@ extension DaemonLink.State {
             guard let position = parameters["position"].flatMap(Position.init(wire:)) else { return [] }
             let isCommit = parameters["changed"]?.arrayValue?.isEmpty == false
             // At once, so that those who wait find it answered.
-            let step = replica.inspect { $0.acknowledged(number, at: position, changed: isCommit) }
-            return [.step(replica) { _ in step }] + answered(replica)
+            replica.enqueueStep { $0.acknowledged(number, at: position, changed: isCommit) }
+            return [.tell(replica)] + answered(replica)
         }
     }
 
     private mutating func refused(_ replica: Replica, _ number: UInt64, _ error: AppGroupError) -> [DaemonLink.Effect] {
         let first = replica.inspect { machine in machine.writes.first { $0.number == number }?.first ?? number }
-        let step = replica.inspect { $0.refused(number) }
+        // At once: who finds it answered must not find it still there.
+        replica.enqueueStep { $0.refused(number) }
         var isAwaited = false
         for index in waiters[replica.group]?.indices ?? 0..<0 {
             guard let waiter = waiters[replica.group]?[index], waiter.concerns(first...max(first, number)) else {
@@ -110,7 +111,7 @@ extension DaemonLink.State {
             waiters[replica.group]?[index].error = waiter.error ?? error
             isAwaited = true
         }
-        var effects: [DaemonLink.Effect] = [.step(replica) { _ in step }]
+        var effects: [DaemonLink.Effect] = [.tell(replica)]
         if !isAwaited {
             let group = replica.group
             if unclaimedRefusals[group] == nil { unclaimedRefusals[group] = error }
@@ -135,9 +136,9 @@ extension DaemonLink.State {
                 revisions[number] = commit.revision
             }
         }
-        let step = replica.inspect { $0.resolveUnknown(found: revisions) }
+        replica.enqueueStep { $0.resolveUnknown(found: revisions) }
         pump(replica)
-        return [.step(replica) { _ in step }] + answered(replica)
+        return [.tell(replica)] + answered(replica)
     }
 }
 

@@ -64,6 +64,8 @@ final class DaemonLink: Sendable {
     /// What is to be done once the lock is released, in order.
     enum Effect: Sendable {
         case step(Replica, @Sendable (inout ReplicaMachine) -> ReplicaMachine.Step?)
+        /// Steps were taken under the lock; those who observe are to hear of them.
+        case tell(Replica)
         case ready(Replica)
         case fallBack(Replica)
         case complete(@Sendable () -> Void)
@@ -107,6 +109,7 @@ final class DaemonLink: Sendable {
         for effect in effects {
             switch effect {
             case .step(let replica, let body): replica.step(body)
+            case .tell(let replica): replica.tell()
             case .ready(let replica): replica.markReady()
             case .fallBack(let replica): PlistFallback.load(into: replica)
             case .complete(let body): body()

@@ -111,6 +111,11 @@ final class Replica: Sendable {
         state.withLock { $0.machine.hasUnconfirmedWrites }
     }
 
+    /// Writes that the daemon has not answered.
+    var hasWritesUnderWay: Bool {
+        state.withLock { !$0.machine.isAnswered(upTo: $0.machine.newestNumber) }
+    }
+
     /// Why the group cannot be used, if it cannot.
     var failure: AppGroupError? {
         hasFailed.load(ordering: .acquiring) ? state.withLock { $0.failure } : nil
@@ -180,6 +185,9 @@ final class Replica: Sendable {
     func snapshot() -> (values: [Key: Value], step: UInt64) {
         state.withLock { ($0.machine.visible, $0.newestStep) }
     }
+
+    /// For tests of leaks.
+    var observerCount: Int { state.withLock { $0.observers.count } }
 
     func removeObserver(_ id: UInt64) {
         state.withLock { $0.observers.removeAll { $0.id == id } }

@@ -327,8 +327,10 @@ extension ReplicaMachine {
         guard !values.isEmpty else { return }
         for write in writes where write.isOptimistic {
             for edit in write.edits {
-                guard let current = values[edit.key], let new = try? edit.evaluated(on: current) else { continue }
-                values.updateValue(new, forKey: edit.key)
+                guard var value = values[edit.key] else { continue }
+                // An error leaves it as it was.
+                try? edit.apply(to: &value)
+                values.updateValue(value, forKey: edit.key)
             }
         }
     }

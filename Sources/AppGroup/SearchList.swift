@@ -207,6 +207,9 @@ extension SearchList {
         _ = removed
     }
 
+    /// For tests of leaks.
+    var observerCount: Int { state.withLock { $0.observers.count } }
+
     private func listen(_ state: inout State) {
         guard state.listening == nil else { return }
         state.listening = (

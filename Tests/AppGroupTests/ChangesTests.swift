@@ -1,0 +1,229 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppGroup
+
+/// Asynchronous sequences of changes: the same rules without a daemon, with one, and from process to process.
+@Suite struct ChangesTests {
+    @Test(arguments: WorldKind.allCases)
+    func `U52 R22 R29 every change arrives, with old and new`(_ kind: WorldKind) async throws {
+        let world = try SettingWorld(kind)
+        let changes = world.reader.changes(for: "theme").makeAsyncIterator()
+        world.writer.set("dark", forKey: "theme")
+        let first = await changes.next()
+        #expect(first?.key == "theme")
+        #expect(first?.old == nil)
+        #expect(first?.new?.string == "dark")
+        #expect(first?.isInitial == false)
+        world.writer.removeObject(forKey: "theme")
+        let second = await changes.next()
+        #expect(second?.old?.string == "dark")
+        #expect(second?.new == nil)
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func `U55 R23 R57 any key is observable`(_ kind: WorldKind) async throws {
+        let world = try SettingWorld(kind)
+        for key in ["com.example.key", "@count", "a/b", "", "with blank", "größe", "*", "a\\b"] {
+            let changes = world.reader.changes(for: key).makeAsyncIterator()
+            world.writer.set(1, forKey: key)
+            #expect(await changes.next()?.key == key)
+        }
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func `U53 R44 R45 U56 equal values and other keys do not arrive, and nothing arrives twice`(
+        _ kind: WorldKind
+    ) async throws {
+        let world = try SettingWorld(kind)
+        let changes = world.reader.changes(matching: "u53.*").makeAsyncIterator()
+        world.writer.set(1, forKey: "u53.a")
+        world.writer.set(1, forKey: "u53.a")
+        world.writer.set(1, forKey: "other")
+        try await world.settle()
+        #expect(await changes.next()?.new?.integer == 1)
+        world.writer.set(2, forKey: "u53.b")
+        let next = await changes.next()
+        #expect(next?.key == "u53.b", "\(String(describing: next))")
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func `U58 who made it is told, and own echoes are marked`(_ kind: WorldKind) async throws {
+        let world = try SettingWorld(kind)
+        let changes = world.reader.changes(for: "k").makeAsyncIterator()
+        world.writer.set(1, forKey: "k")
+        let origin = try #require(await changes.next()?.origin)
+        #expect(origin.kind == .client)
+        #expect(origin.isOwn == (kind != .twoLinks))
+        #expect(origin.processId != nil)
+        if kind == .twoLinks { #expect(origin.name != nil) }
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func `U58 a commit is one event with all its changes`(_ kind: WorldKind) async throws {
+        let world = try SettingWorld(kind)
+        let commits = world.reader.commits().makeAsyncIterator()
+        try await world.writer.write {
+            $0["a"] = 1
+            $0["b"] = 2
+        }
+        var commit = try #require(await commits.next())
+        // Tests that run besides this one register defaults, which is seen by all groups.
+        while commit.changes.first?.key.hasPrefix("key.") == true { commit = try #require(await commits.next()) }
+        #expect(commit.changes.map(\.key) == ["a", "b"])
+        #expect(commit.coalesced == 1)
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func `R38 R53 the initial value is marked, and changes go on from it`(_ kind: WorldKind) async throws {
+        let world = try SettingWorld(kind)
+        world.writer.set(1, forKey: "k")
+        try await world.settle()
+        let changes = world.reader.changes(for: "k", initial: true).makeAsyncIterator()
+        let initial = await changes.next()
+        #expect(initial?.isInitial == true)
+        #expect(initial?.new?.integer == 1)
+        world.writer.set(2, forKey: "k")
+        let change = await changes.next()
+        #expect(change?.isInitial == false)
+        #expect(change?.old?.integer == 1)
+        #expect(change?.new?.integer == 2)
+        let absent = world.reader.changes(for: "absent", initial: true).makeAsyncIterator()
+        #expect(await absent.next().map { $0.isInitial && $0.new == nil } == true)
+    }
+
+    @Test func `R38 no change is missed or told twice while a subscription begins`() async {
+        let settings = GroupDefaults.inMemory()
+        let writer = Task.detached {
+            for number in 1...20_000 { settings.set(number, forKey: "k") }
+        }
+        for _ in 0..<200 {
+            let changes = settings.changes(for: "k", initial: true).makeAsyncIterator()
+            var last = await changes.next()?.new?.integer
+            for _ in 0..<3 where last ?? 0 < 20_000 {
+                let change = await changes.next()
+                #expect(change?.old?.integer == last)
+                last = change?.new?.integer
+            }
+        }
+        await writer.value
+    }
+
+    @Test(arguments: WorldKind.allCases)
+    func `typed values begin with the present one, and fall back to the default`(_ kind: WorldKind) async throws {
+        let world = try SettingWorld(kind)
+        let values = world.reader.values(for: .fontSize).makeAsyncIterator()
+        #expect(await values.next() == 12)
+        world.writer[.fontSize] = 14
+        #expect(await values.next() == 14)
+        world.writer.reset(.fontSize)
+        #expect(await values.next() == 12)
+        let themes = world.reader.values(for: "theme", as: Shade.self).makeAsyncIterator()
+        #expect(await themes.next() == .some(nil))
+        world.writer.set("dark", forKey: "theme")
+        #expect(await themes.next() == .some(.dark))
+    }
+
+    @Test func `cancelling ends the sequence and removes the observer`() async throws {
+        let settings = GroupDefaults.inMemory()
+        let started = Once()
+        let task = Task {
+            var count = 0
+            for await _ in settings.changes(for: "k", initial: true) {
+                count += 1
+                started.finish()
+            }
+            return count
+        }
+        await started.wait()
+        task.cancel()
+        #expect(await task.value == 1)
+        #expect(settings.searchList.observerCount == 0)
+    }
+
+    @Test func `a sequence that is dropped, iterated or not, stops listening`() async {
+        let settings = GroupDefaults.inMemory()
+        do { _ = settings.changes() }
+        #expect(settings.searchList.observerCount == 0)
+        settings.set(0, forKey: "k")
+        for await _ in settings.changes(initial: true) { break }
+        #expect(settings.searchList.observerCount == 0)
+    }
+
+    @Test func `a sequence keeps what it observes`() async throws {
+        let daemon = try RunningDaemon()
+        let changes = SettingWorld.open(daemon).changes(for: "k").makeAsyncIterator()
+        SettingWorld.open(daemon).set(1, forKey: "k")
+        #expect(await changes.next()?.new?.integer == 1)
+    }
+
+    @Test func `R30 a change by the command-line tool arrives with its name`() async throws {
+        let daemon = try RunningDaemon()
+        let settings = SettingWorld.open(daemon)
+        let changes = settings.changes(matching: "ui.*").makeAsyncIterator()
+        let outcome = try daemon.control(["write", "group.com.example.app", "ui.theme", "-string", "dark"])
+        #expect(outcome.code == 0, "\(outcome)")
+        let change = await changes.next()
+        #expect(change?.new?.string == "dark")
+        #expect(change?.origin?.isOwn == false)
+        #expect(change?.origin?.name == "appgroupctl")
+        #expect(change?.revision != nil)
+    }
+
+    @Test func `R32 R14 an edit of the file arrives as one`() async throws {
+        let daemon = try RunningDaemon()
+        let settings = SettingWorld.open(daemon)
+        try await settings.write { $0["k"] = 1 }
+        #expect(
+            eventually { (try? String(contentsOfFile: daemon.plist("group.com.example.app"), encoding: .utf8)) != nil })
+        let changes = settings.changes(for: "k").makeAsyncIterator()
+        let plist = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict><key>k</key><integer>2</integer></dict></plist>
+            """
+        try plist.write(toFile: daemon.plist("group.com.example.app"), atomically: true, encoding: .utf8)
+        let change = await changes.next()
+        #expect(change?.new?.integer == 2)
+        #expect(change?.origin?.kind == .file)
+    }
+
+    @Test func `R31 observers end right after the daemon was away`() async throws {
+        let daemon = try RunningDaemon()
+        let reader = SettingWorld.open(daemon)
+        try await reader.write { $0["k"] = 1 }
+        let changes = reader.changes(for: "k").makeAsyncIterator()
+        try daemon.kill()
+        try daemon.start()
+        let writer = SettingWorld.open(daemon)
+        try await writer.write { $0["k"] = 2 }
+        let change = await changes.next()
+        #expect(change?.old?.integer == 1)
+        #expect(change?.new?.integer == 2)
+    }
+
+    @Test func `a thousand subscriptions leave nothing behind`() async throws {
+        let daemon = try RunningDaemon()
+        let settings = SettingWorld.open(daemon)
+        try await settings.write { $0["k"] = 1 }
+        for _ in 0..<1000 {
+            let task = Task {
+                for await change in settings.changes(for: "k", initial: true) where !change.isInitial { return }
+            }
+            let token = settings.observe("k") { _ in }
+            task.cancel()
+            await task.value
+            token.cancel()
+        }
+        #expect(settings.searchList.observerCount == 0)
+        #expect(settings.backend.replica.observerCount == 1)
+    }
+}
+
+enum Shade: String, Sendable {
+    case light, dark
+}
+
+extension GroupDefaults.Key<Int> {
+    static var fontSize: Self { Self("fontSize", default: 12) }
+}
