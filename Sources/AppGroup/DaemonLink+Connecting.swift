@@ -94,6 +94,7 @@ extension DaemonLink.State {
             if case .call(let completion) = call { effects.append(.complete { completion(.failure(error)) }) }
         }
         (calls, watch, outstanding, head, writesUnderWay, created) = (nil, nil, [], 0, 0, [])
+        queuing = []
         // At once: a daemon that restarts has its socket open already, where systemd holds it.
         retryAt = Deadline(afterSeconds: 0)
         effects += replicas.values.map { replica in

@@ -81,7 +81,7 @@ extension DaemonLink.State {
 
     private mutating func written(_ replica: Replica, _ number: UInt64, _ reply: Reply) -> [DaemonLink.Effect] {
         writesUnderWay -= 1
-        defer { pump(replica) }
+        defer { pumpNext(after: replica) }
         switch Self.result(of: reply) {
         case .failure(let error) where error.code == .noSuchGroup:
             // It was deleted meanwhile. Whoever writes wants it to be there.

@@ -43,6 +43,8 @@ final class DaemonLink: Sendable {
         var outstanding: [Outstanding] = []
         var head = 0
         var writesUnderWay = 0
+        /// Groups whose writes wait for a place in the pipeline; the first is the next one's turn.
+        var queuing: [Replica] = []
         /// Groups that exist, as far as this connection knows.
         var created: Set<GroupIdentifier> = []
         /// The watch does not have the groups that it should.
@@ -237,10 +239,15 @@ extension DaemonLink.State {
         outstanding.append(.create(replica))
     }
 
-    /// Puts the group's waiting writes on the call connection, up to the depth of the pipeline.
+    /// Puts the group's waiting writes on the call connection, up to the depth of the pipeline. Where that is reached, the
+    /// group queues up.
     mutating func pump(_ replica: Replica) {
         guard let calls, created.contains(replica.group) else { return }
-        while writesUnderWay < DaemonLink.pipelineDepth {
+        while true {
+            guard writesUnderWay < DaemonLink.pipelineDepth else {
+                if !queuing.contains(where: { $0 === replica }) { queuing.append(replica) }
+                return
+            }
             let next = replica.inspect { machine in
                 machine.nextToSend().map { ($0.write, machine.tag(of: $0.number)) }
             }
@@ -254,6 +261,13 @@ extension DaemonLink.State {
             outstanding.append(.write(replica, number: write.number))
             writesUnderWay += 1
         }
+    }
+
+    /// There is a place in the pipeline again, which a group has left: it comes after those that queue for one.
+    mutating func pumpNext(after replica: Replica) {
+        if queuing.isEmpty { return pump(replica) }
+        if !queuing.contains(where: { $0 === replica }) { queuing.append(replica) }
+        while writesUnderWay < DaemonLink.pipelineDepth, !queuing.isEmpty { pump(queuing.removeFirst()) }
     }
 
     /// Takes the waiters whose writes are answered.
