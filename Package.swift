@@ -86,6 +86,7 @@ let package = Package(
 
         // Tests, one target a module, then the suites that run the real programs.
         .target(name: "TestSupport", dependencies: ["CShims", "LinuxIO"]),
+        .executableTarget(name: "AppGroupStress", dependencies: ["AppGroup", "CShims"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"]),
         .testTarget(name: "GroupModelTests", dependencies: ["GroupModel", "PropertyList", "TestSupport"]),
@@ -107,7 +108,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AppGroupTests",
-            dependencies: ["AppGroup", "GroupModel", "PropertyList", "TestSupport", "appgroupctl", "appgroupd"]
+            dependencies: [
+                "AppGroup", "AppGroupStress", "GroupModel", "PropertyList", "TestSupport", "appgroupctl", "appgroupd",
+            ]
         ),
         .testTarget(
             name: "AppGroupControlTests",

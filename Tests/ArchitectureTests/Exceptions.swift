@@ -21,6 +21,7 @@ enum Exceptions {
         "LinuxIO": "the system calls",
         "GroupFiles": "libplist",
         "GroupWatch": "libinotifytools",
+        "AppGroupStress": "a program that starts threads and asks the kernel about itself",
         "TestSupport": "peers that talk to the daemon byte by byte",
     ]
 

@@ -46,6 +46,8 @@ enum ModuleTable {
 
         // What shows and tests the rest.
         "Examples": ["AppGroup", "ExampleSupport", "Foundation", "Observation", "Synchronization"],
+        // Plays programs for the campaigns: it links what any program links, and no more.
+        "AppGroupStress": ["AppGroup", "CShims", "Glibc", "Observation", "Synchronization"],
         "TestSupport": ["CShims", "Foundation", "Glibc", "LinuxIO", "Synchronization", "Testing"],
     ]
 
