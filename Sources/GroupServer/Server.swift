@@ -56,8 +56,9 @@ final class Server {
     private var dirtyStreams: Set<UInt64> = []
     private var turnTime: Timestamp?
     private var isInTurn = false
-    /// The message of the newest commit, which all observers of the whole group share.
-    private var sharedMessage: (of: RecordedCommit, bytes: [UInt8])?
+    /// The messages of this turn's commits, which all observers of the whole group share. The commits are held too: an
+    /// address alone could be another's by now.
+    private var sharedMessages: [ObjectIdentifier: (of: RecordedCommit, bytes: [UInt8])] = [:]
     let startTime = ProcessFacts.monotonicMicroseconds()
 
     init(
@@ -120,6 +121,7 @@ extension Server {
         } while serveWaitingCalls() || !dirtyHosts.isEmpty
         startSyncs()
         drainStreams()
+        if !sharedMessages.isEmpty { sharedMessages = [:] }
     }
 
     func flushJournals() {
@@ -178,9 +180,9 @@ extension Server {
 
     private func message(of reply: WatchReply) -> [UInt8] {
         guard case .recorded(let recorded) = reply else { return reply.message }
-        if let sharedMessage, sharedMessage.of === recorded { return sharedMessage.bytes }
+        if let shared = sharedMessages[ObjectIdentifier(recorded)] { return shared.bytes }
         let bytes = reply.message
-        sharedMessage = (recorded, bytes)
+        sharedMessages[ObjectIdentifier(recorded)] = (recorded, bytes)
         return bytes
     }
 

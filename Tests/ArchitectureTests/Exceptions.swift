@@ -21,6 +21,7 @@ enum Exceptions {
         "LinuxIO": "the system calls",
         "GroupFiles": "libplist",
         "GroupWatch": "libinotifytools",
+        "appgroup-bench": "the clients' own sockets, buffers and processes",
         "AppGroupStress": "a program that starts threads and asks the kernel about itself",
         "TestSupport": "peers that talk to the daemon byte by byte",
     ]
@@ -31,6 +32,7 @@ enum Exceptions {
             "the library's own thin socket: it must not depend on LinuxIO and libsystemd",
         "Sources/GroupServer/Daemon.swift":
             "how an actor names its executor: one line with the unsafe type UnownedSerialExecutor",
+        "Sources/AppGroup/StandardError.swift": "one write(2) of a line that nobody may miss",
         "Sources/AppGroup/LinkThread.swift": "the start of the link's thread, by a C function with a context pointer",
     ]
 

@@ -44,6 +44,9 @@ enum ModuleTable {
         "appgroupd": ["Glibc", "GroupServer"],
         "appgroupctl": ["AppGroupControl", "Glibc"],
 
+        // The benchmark's clients: raw ones on their own sockets, and the library's.
+        "appgroup-bench": ["AppGroup", "CShims", "Glibc", "Synchronization"],
+
         // What shows and tests the rest.
         "Examples": ["AppGroup", "ExampleSupport", "Foundation", "Observation", "Synchronization"],
         // Plays programs for the campaigns: it links what any program links, and no more.
