@@ -88,7 +88,7 @@ struct LoadThread {
         guard appended < Self.appendLimit else { return }
         appended += 1
         settings.append(appended, forKey: "list.\(name)")
-        if appended <= 10 {
+        if appended <= 5 {
             settings.append("\(name)#\(appended)", forKey: "list")
             tally.appends.add(1, ordering: .relaxed)
         }
@@ -148,7 +148,10 @@ struct LoadThread {
             tokens.append(
                 settings.observe(key) { change in
                     _ = settings.object(forKey: change.key)
-                    settings.set(change.revision ?? 0, forKey: "echo.\(name)")
+                    // Not every one: all that observe would write whenever one of them writes.
+                    if let revision = change.revision, revision % 16 == 0 {
+                        settings.set(revision, forKey: "echo.\(name)")
+                    }
                 })
         case 1: tokens.append(settings.observe(matching: "shared.*", initial: true) { _ in })
         default:

@@ -8,7 +8,9 @@ import Testing
 
     // MARK: No daemon
 
-    @Test func `without a daemon a program starts, reads the file and says what is wrong; its writes arrive later`() throws {
+    @Test func `without a daemon a program starts, reads the file and says what is wrong; its writes arrive later`()
+        throws
+    {
         let daemon = try RunningDaemon(starts: false, isAtStandardPlace: true)
         try Self.writeFile(daemon)
         let worker = try CampaignWorker(daemon, ["absent", Self.group])

@@ -27,7 +27,8 @@ final class CampaignWorker {
             if line.hasPrefix(word + " ") { return String(line.dropFirst(word.count + 1)) }
         }
         let end = try process.finish()
-        throw Silent(description: "\(end.ending) before it said \(word): \(lines.suffix(20)) \(end.errors.suffix(8000))")
+        throw Silent(
+            description: "\(end.ending) before it said \(word): \(lines.suffix(20)) \(end.errors.suffix(8000))")
     }
 
     func tell(_ line: String) {
@@ -63,7 +64,8 @@ struct CampaignCrowd {
         self.daemon = daemon
         workers = try (0..<processes).map { number in
             let seed = seed &+ UInt64(number) &* 1000
-            return try CampaignWorker(daemon, ["load", Self.group, "p\(number)", "\(seed)", "\(threads)", "\(seconds)"])
+            return try CampaignWorker(
+                daemon, ["load", Self.group, "p\(number)", "\(seed)", "\(threads)", "\(seconds)"])
         }
         for worker in workers { try worker.wait(for: "ready") }
     }
