@@ -35,7 +35,8 @@ extension AppStorage {
     }
 
     /// A property of a `Codable` type, stored as property-list structure.
-    // Optionals are Codable as well, and are better read by the forms for them.
+    ///
+    /// Optionals are `Codable` as well, and are better read by the forms for them.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String, store: GroupDefaults? = nil) where Value: Codable {
         self.init(key: .init(key, default: wrappedValue), in: store)

@@ -38,11 +38,13 @@ public struct Binding<Value: Sendable>: Sendable {
             exists: { setting.store.exists(setting.key.name) }, defaultValue: setting.key.defaultValue)
     }
 
+    /// The value, wherever it lives.
     public var wrappedValue: Value {
         get { get() }
         nonmutating set { set(newValue) }
     }
 
+    /// The binding itself, so that `$` of a binding is one.
     public var projectedValue: Binding { self }
 
     /// A binding to a part of the value.
@@ -114,7 +116,9 @@ extension Binding {
 
 /// A change of a typed value.
 public struct ValueChange<Value: Sendable>: Sendable {
+    /// What it was.
     public let old: Value
+    /// What it is.
     public let new: Value
 
     /// The change of a part; nil where it has not changed, as far as its type can tell.

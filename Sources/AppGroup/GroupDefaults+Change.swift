@@ -1,5 +1,5 @@
-import GroupModel
 import Glibc
+import GroupModel
 import PropertyList
 
 extension GroupDefaults {
@@ -9,6 +9,7 @@ extension GroupDefaults {
     /// default. They differ in every change but an initial one; what is hidden by an argument of the command line is no
     /// change.
     public struct Change: Sendable, Equatable {
+        /// The key that has changed.
         public let key: String
         /// What a reader saw before; nil for nothing.
         public let old: StoredValue?
@@ -31,6 +32,7 @@ extension GroupDefaults {
         public let changes: [Change]
         /// Who made it; where several are in one, the last of them.
         public let origin: Origin?
+        /// The group's revision that brought it, as in ``Change/revision``.
         public let revision: Int?
         /// How many commits it stands for.
         public let coalesced: Int
@@ -40,6 +42,7 @@ extension GroupDefaults {
     public struct Origin: Sendable, Equatable {
         /// What made it. More may come: a `switch` needs a default.
         public struct Kind: Hashable, Sendable, CustomStringConvertible {
+            /// Its name.
             public let description: String
 
             /// A program, through the daemon.
@@ -52,9 +55,11 @@ extension GroupDefaults {
             public static let daemon = Kind(description: "daemon")
         }
 
+        /// What kind of maker it is.
         public let kind: Kind
         /// The program's name as the kernel knows it, if it is a program.
         public let name: String?
+        /// The program's process, if it is a program.
         public let processId: Int?
         /// Made by this process.
         public let isOwn: Bool

@@ -20,6 +20,7 @@ extension GroupDefaults {
     ///   - key: any key; dots, `@` and blanks are nothing special.
     ///   - initial: whether the present value comes first, marked by ``Change/isInitial``. No change is missed or told twice
     ///     between it and the first change.
+    /// - Returns: the sequence, which listens from now on.
     public func changes(for key: String, initial: Bool = false) -> Updates<Change> {
         changes(.key(PropertyList.Key(key)), initial: initial)
     }
@@ -29,7 +30,10 @@ extension GroupDefaults {
     ///
     ///     for await change in settings.changes(matching: "ui.*") { … }
     ///
-    /// - Parameter initial: whether the present values come first, one element for each key.
+    /// - Parameters:
+    ///   - pattern: the pattern; every text is one.
+    ///   - initial: whether the present values come first, one element for each key.
+    /// - Returns: the sequence, which listens from now on.
     public func changes(matching pattern: String, initial: Bool = false) -> Updates<Change> {
         changes(.pattern(Glob(pattern)), initial: initial)
     }
@@ -37,6 +41,7 @@ extension GroupDefaults {
     /// The changes of all keys.
     ///
     /// - Parameter initial: whether the present values come first, one element for each key.
+    /// - Returns: the sequence, which listens from now on.
     public func changes(initial: Bool = false) -> Updates<Change> {
         changes(.all, initial: initial)
     }
@@ -90,7 +95,10 @@ extension GroupDefaults {
     ///
     /// For a consumer slower than the changes the newest value is all that waits.
     ///
-    /// - Parameter initial: whether the present value comes first.
+    /// - Parameters:
+    ///   - key: the typed key.
+    ///   - initial: whether the present value comes first.
+    /// - Returns: the sequence, which listens from now on.
     public func values<Value>(for key: Key<Value>, initial: Bool = true) -> Updates<Value> {
         changes(for: key.name, initial: initial).compactMap { [self] change in
             key.read(change.new?.value, reportingTo: searchList)

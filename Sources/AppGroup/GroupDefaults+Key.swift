@@ -76,7 +76,8 @@ extension GroupDefaults.Key {
     }
 
     /// A key for a `Codable` type, stored as property-list structure: its members are entries of a dictionary.
-    // Optionals are Codable as well, and are better read by the forms for them.
+    ///
+    /// Optionals are `Codable` as well, and are better read by the forms for them.
     @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value) where Value: Codable {
         (self.name, self.defaultValue, codec) = (name, defaultValue, .codable())

@@ -18,6 +18,7 @@ extension GroupDefaults {
     /// - Parameters:
     ///   - key: any key.
     ///   - initial: whether the callback is first called with the present value, before this function returns.
+    ///   - callback: what is called, with one change at a time.
     /// - Returns: the observation, which ends with this object: keep it.
     public func observe(
         _ key: String, initial: Bool = false, _ callback: @escaping @Sendable (Change) -> Void

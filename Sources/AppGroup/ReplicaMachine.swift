@@ -44,7 +44,13 @@ struct ReplicaMachine: Sendable {
         var parts: [Write] = []
         /// A part of what was refused: it is sent by itself, so that the error reaches the one who caused it.
         var isAlone = false
+        /// The daemon has come to it, as a later write shows that the watch has told of: it counts no more for readers, and
+        /// stands until its reply.
+        var isSettled = false
         var stage = Stage.waiting
+
+        /// Whether it is laid over what is confirmed.
+        var isVisible: Bool { isOptimistic && !isSettled }
     }
 
     private(set) var position: Position?
@@ -192,7 +198,7 @@ extension ReplicaMachine {
     /// The daemon did not take it, for a reason that is over: it goes out again.
     mutating func sendAgain(_ number: UInt64) {
         guard let index = writes.firstIndex(where: { $0.number == number }) else { return }
-        writes[index].stage = .waiting
+        (writes[index].stage, writes[index].isSettled) = (.waiting, false)
     }
 
     /// The number of the newest write so far; 0 before the first.
@@ -220,6 +226,9 @@ extension ReplicaMachine {
                 } else {
                     writes[index].stage = .acknowledged(revision: revision)
                 }
+            } else if writes[index].isSettled {
+                // The daemon had come to it, and it changed nothing.
+                writes.remove(at: index)
             } else {
                 writes[index].stage = .waiting
             }
@@ -271,9 +280,21 @@ extension ReplicaMachine {
             isOwn = isOwn || isThis
             return isCovered
         }
+        if let number { keys += settle(before: number) }
         return Step(
             changes: refresh(keys), origin: commit.origin, revision: commit.revision, isOwn: isOwn,
             coalesced: coalesced)
+    }
+
+    /// The daemon takes writes in their order: with this one it has come to those before it, also to those that changed
+    /// nothing, and of which the watch does not tell.
+    private mutating func settle(before number: UInt64) -> [Key] {
+        var keys: [Key] = []
+        for index in writes.indices.prefix(while: { writes[$0].number < number }) where writes[index].stage == .sent {
+            writes[index].isSettled = true
+            keys += writes[index].edits.map(\.key)
+        }
+        return keys
     }
 
     /// The group was deleted. Writes that wait are for the one that will be made under the name.
@@ -325,7 +346,7 @@ extension ReplicaMachine {
     /// Lays the writes over confirmed values. One that does not fit any more is the daemon's to refuse.
     private func overlay(_ values: inout [Key: Value?]) {
         guard !values.isEmpty else { return }
-        for write in writes where write.isOptimistic {
+        for write in writes where write.isVisible {
             for edit in write.edits {
                 guard var value = values[edit.key] else { continue }
                 // An error leaves it as it was.

@@ -12,8 +12,11 @@ extension StoredValue {
     public var integer: Int? { Coercion.integer(value) }
     /// The value as `Double`.
     public var double: Double? { Coercion.double(value) }
+    /// The value as `Date`.
     public var date: Date? { Date.reading(self, isExact: true) }
+    /// The value as `Data`.
     public var data: Data? { Data.reading(self, isExact: true) }
+    /// The value as `URL`: stored as its text.
     public var url: URL? { URL.reading(self, isExact: true) }
 
     /// What ``GroupDefaults/object(forKey:)`` gives for it.

@@ -16,6 +16,7 @@ extension GroupDefaults {
     ///
     /// A second loop over the same sequence listens from its own beginning.
     public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
+        /// It never throws.
         public typealias Failure = Never
 
         private let source: Source<Element>
@@ -24,6 +25,7 @@ extension GroupDefaults {
             source = Source(start)
         }
 
+        /// Begins a loop: the first one with what has come since the sequence was made, another one from now on.
         public func makeAsyncIterator() -> Iterator {
             Iterator(delivery: source.take())
         }
@@ -32,10 +34,12 @@ extension GroupDefaults {
         public struct Iterator: AsyncIteratorProtocol {
             let delivery: any Delivering<Element>
 
+            /// The next element; nil once the task is cancelled.
             public func next() async -> Element? {
                 await delivery.next()
             }
 
+            /// The next element; nil once the task is cancelled.
             public func next(isolation actor: isolated (any Actor)?) async -> Element? {
                 await delivery.next()
             }
