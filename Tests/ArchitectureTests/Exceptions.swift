@@ -32,7 +32,6 @@ enum Exceptions {
             "the library's own thin socket: it must not depend on LinuxIO and libsystemd",
         "Sources/GroupServer/Daemon.swift":
             "how an actor names its executor: one line with the unsafe type UnownedSerialExecutor",
-        "Sources/AppGroup/StandardError.swift": "one write(2) of a line that nobody may miss",
         "Sources/AppGroup/StandardError.swift":
             "one write(2) for a diagnostic: a library has no other way to the standard error without Foundation",
         "Sources/AppGroup/LinkThread.swift": "the start of the link's thread, by a C function with a context pointer",
