@@ -37,7 +37,7 @@ extension DaemonLink.State {
         switch call {
         case .create(let replica): return created(replica, reply)
         case .write(let replica, let number): return written(replica, number, reply)
-        case .history(let replica): return historyCame(replica, reply)
+        case .history(let replica, let found): return historyCame(replica, reply, found)
         case .call(let completion):
             let result = Self.result(of: reply)
             return [.complete { completion(result) }]
@@ -63,7 +63,7 @@ extension DaemonLink.State {
             containers[replica.group] = parameters["container"]?.stringValue
             isWatchStale = true
             if replica.inspect({ !$0.unknownNumbers.isEmpty }) {
-                askHistory(of: replica, before: nil)
+                askHistory(of: replica, before: nil, found: [:])
             } else {
                 pump(replica)
             }
@@ -122,21 +122,32 @@ extension DaemonLink.State {
 
     // MARK: The history, after a lost connection
 
-    private mutating func askHistory(of replica: Replica, before: Int64?) {
-        calls?.enqueue(Request.history(HistoryRequest(group: replica.group, limit: 10_000, before: before)).callBytes)
-        outstanding.append(.history(replica))
+    /// So many commits at a time: those that are looked for are among the newest, most often.
+    private static let historyPart: Int64 = 256
+
+    private mutating func askHistory(of replica: Replica, before: Int64?, found: [UInt64: Int64]) {
+        let request = HistoryRequest(group: replica.group, limit: Self.historyPart, before: before)
+        calls?.enqueue(Request.history(request).callBytes)
+        outstanding.append(.history(replica, found: found))
     }
 
-    /// Which of the writes whose replies were lost are commits: their tags say so.
-    private mutating func historyCame(_ replica: Replica, _ reply: Reply) -> [DaemonLink.Effect] {
-        var revisions: [UInt64: Int64] = [:]
-        for json in reply.parameters["commits"]?.arrayValue ?? [] {
-            guard let commit = Commit(wire: json) else { continue }
-            if let number = replica.inspect({ $0.number(ofTag: commit.origin.tag) }) {
-                revisions[number] = commit.revision
-            }
+    /// Which of the writes whose replies were lost are commits: their tags say so. What is not there, as far back as they
+    /// can be, was not applied.
+    private mutating func historyCame(
+        _ replica: Replica, _ reply: Reply, _ earlier: [UInt64: Int64]
+    ) -> [DaemonLink.Effect] {
+        var (found, oldest) = (earlier, Int64.max)
+        for commit in reply.parameters["commits"]?.arrayValue ?? [] {
+            guard let fields = commit.objectValue, let revision = fields["revision"]?.integerValue else { continue }
+            oldest = min(oldest, revision)
+            let tag = fields["origin"]?.objectValue?["tag"]?.stringValue
+            if let number = replica.inspect({ $0.number(ofTag: tag) }) { found[number] = revision }
         }
-        replica.enqueueStep { $0.resolveUnknown(found: revisions) }
+        if oldest < .max, replica.inspect({ $0.isUnknown(before: oldest, besides: found) }) {
+            askHistory(of: replica, before: oldest, found: found)
+            return []
+        }
+        replica.enqueueStep { $0.resolveUnknown(found: found) }
         pump(replica)
         return [.tell(replica)] + answered(replica)
     }

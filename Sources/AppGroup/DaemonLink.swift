@@ -17,7 +17,8 @@ final class DaemonLink: Sendable {
     enum Outstanding {
         case create(Replica)
         case write(Replica, number: UInt64)
-        case history(Replica)
+        /// A part of it, with what the newer parts have told.
+        case history(Replica, found: [UInt64: Int64])
         case call(Completion)
     }
 

@@ -44,6 +44,8 @@ struct ReplicaMachine: Sendable {
         var parts: [Write] = []
         /// A part of what was refused: it is sent by itself, so that the error reaches the one who caused it.
         var isAlone = false
+        /// The revision that was known when it was sent: should it be a commit, it is one after that.
+        var sentAfter: Int64 = 0
         /// The daemon has come to it, as a later write shows that the watch has told of: it counts no more for readers, and
         /// stands until its reply.
         var isSettled = false
@@ -120,10 +122,15 @@ extension ReplicaMachine {
 
     /// The next writes to send as one commit: several plain ones in a row become one, so that a burst costs one message.
     ///
+    /// None before the fate of those is known that were under way when a connection broke: what is older must not arrive
+    /// after what is newer.
+    ///
     /// - Parameter limit: how many edits one message has at most.
     /// - Returns: the number that tags them, the newest of theirs; nil when nothing waits.
     mutating func nextToSend(limit: Int = 256) -> (number: UInt64, write: Write)? {
-        guard let first = writes.firstIndex(where: { $0.stage == .waiting }) else { return nil }
+        guard let first = writes.firstIndex(where: { $0.stage == .waiting }),
+            !writes.contains(where: { $0.stage == .unknown })
+        else { return nil }
         var merged = writes[first]
         var last = first
         if merged.isPlain {
@@ -141,7 +148,7 @@ extension ReplicaMachine {
             merged.edits = Self.effective(merged.edits, superseded: &superseded)
         }
         merged.number = writes[last].number
-        merged.stage = .sent
+        (merged.stage, merged.sentAfter) = (.sent, position?.revision ?? 0)
         writes.replaceSubrange(first...last, with: [merged])
         return (merged.number, merged)
     }
@@ -214,6 +221,11 @@ extension ReplicaMachine {
 
     /// The numbers whose fate only the history tells.
     var unknownNumbers: [UInt64] { writes.filter { $0.stage == .unknown }.map(\.number) }
+
+    /// Whether the history has to be looked at further: some of them were not found yet, and may be older than this.
+    func isUnknown(before revision: Int64, besides found: [UInt64: Int64]) -> Bool {
+        writes.contains { $0.stage == .unknown && found[$0.number] == nil && $0.sentAfter < revision - 1 }
+    }
 
     /// The history was looked at: those tags were found in it, with the revisions they got. The others are sent again.
     mutating func resolveUnknown(found revisions: [UInt64: Int64]) -> Step {

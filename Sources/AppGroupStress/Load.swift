@@ -7,7 +7,7 @@ import Synchronization
 ///
 ///     load GROUP NAME SEED THREADS SECONDS
 ///
-/// Seconds of 0: until a line comes.
+/// Seconds of 0: until a line comes, and the daemon is killed meanwhile.
 struct Load {
     /// What all threads together have done.
     final class Tally: Sendable {
@@ -40,8 +40,9 @@ struct Load {
         let tally = Tally()
         Report.say("ready")
         let running = (0..<threads).compactMap { number in
-            StressThread { [seed, name] in
-                var thread = LoadThread(settings, tally, "\(name).\(number)", seed: seed &+ UInt64(number))
+            StressThread { [seed, name, seconds] in
+                var thread = LoadThread(
+                    settings, tally, "\(name).\(number)", seed: seed &+ UInt64(number), isDaemonKilled: seconds == 0)
                 thread.run()
             }
         }

@@ -10,14 +10,15 @@ struct LoadThread {
     private let settings: GroupDefaults
     private let tally: Load.Tally
     private let name: String
+    private let isDaemonKilled: Bool
     private var random: SplitMix
     private var own = 0
     private var appended = 0
     private var tokens: [ObservationToken] = []
     private var tasks: [Task<Void, Never>] = []
 
-    init(_ settings: GroupDefaults, _ tally: Load.Tally, _ name: String, seed: UInt64) {
-        (self.settings, self.tally, self.name) = (settings, tally, name)
+    init(_ settings: GroupDefaults, _ tally: Load.Tally, _ name: String, seed: UInt64, isDaemonKilled: Bool) {
+        (self.settings, self.tally, self.name, self.isDaemonKilled) = (settings, tally, name, isDaemonKilled)
         random = SplitMix(state: seed)
     }
 
@@ -56,13 +57,12 @@ struct LoadThread {
         }
     }
 
-    /// Within what is still under way, in steps of a moment while the daemon is away.
+    /// Waits until the daemon has caught up. Where it is killed on the way, not for long: then writes are to wait for it.
     private func pause() {
         do throws(AppGroupError) {
-            try settings.synchronize(within: 30)
+            try settings.synchronize(within: isDaemonKilled ? 0.1 : 60)
         } catch {
-            if error.code != .unreachable { Report.complain("synchronize: \(error)") }
-            usleep(5000)
+            if !isDaemonKilled { Report.complain("synchronize: \(error)") }
         }
     }
 
