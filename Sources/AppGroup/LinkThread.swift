@@ -5,19 +5,30 @@ import Synchronization
 enum LinkThread {
     /// Starts the thread, which keeps the link for the life of the process.
     static func start(_ link: DaemonLink) {
-        let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
+        start(named: "appgroup") { run(link) }
+    }
+
+    /// Starts a thread of the library's own that does this, and ends with it. Without a thread nothing is done.
+    static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
+        let trampoline: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
             guard let pointer = unsafe pointer else { return }
-            let link = unsafe Unmanaged<DaemonLink>.fromOpaque(pointer).takeRetainedValue()
-            LinkThread.run(link)
+            unsafe Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().call()
         }
         var thread = cshim_thread()
-        let retained = unsafe Unmanaged.passRetained(link)
+        let retained = unsafe Unmanaged.passRetained(Body(call: body))
         // All signals are blocked in it: the host program's handlers run in the host's own threads.
-        if unsafe cshim_thread_start(&thread, "appgroup", body, retained.toOpaque()) != 0 {
+        if unsafe cshim_thread_start(&thread, name, trampoline, retained.toOpaque()) != 0 {
             unsafe retained.release()
             return
         }
         _ = cshim_thread_detach(thread)
+    }
+
+    /// What a thread does, on its way to it.
+    private final class Body: Sendable {
+        let call: @Sendable () -> Void
+
+        init(call: @escaping @Sendable () -> Void) { self.call = call }
     }
 
     private static func run(_ link: DaemonLink) {

@@ -34,7 +34,10 @@ enum Exceptions {
             "how an actor names its executor: one line with the unsafe type UnownedSerialExecutor",
         "Sources/AppGroup/StandardError.swift":
             "one write(2) for a diagnostic: a library has no other way to the standard error without Foundation",
-        "Sources/AppGroup/LinkThread.swift": "the start of the link's thread, by a C function with a context pointer",
+        "Sources/AppGroup/LinkThread.swift":
+            "the start of the library's threads, by a C function with a context pointer",
+        "Sources/AppGroup/DocumentCalls.swift":
+            "the file calls of documents: the library must not depend on LinuxIO and libsystemd",
     ]
 
     /// Files of more than 400 lines.
