@@ -64,12 +64,14 @@ import Testing
 
     @Test(arguments: saves.indices)
     func `saves of other programs are told, none of their steps`(index: Int) async throws {
-        let world = try DocumentWorld()
+        // Long, since the steps of a shell take long on a busy machine.
+        let world = try DocumentWorld(configuration: ["SettleSec=0.4"])
         let document = try world.document()
         try document.save([Note(title: "a")])
         var changes = document.changes.makeAsyncIterator()
         try world.shell(Self.saves[index].script)
-        let seen = await see(["a", "b"], &changes)
+        // The second look of the library comes sooner: on a machine that is busy enough it is half a file, and said so.
+        let seen = await see(["a", "b"], &changes).filter { $0.error?.code != .damaged }
         #expect(seen.count == 1, "\(Self.saves[index].name): \(seen)")
     }
 

@@ -13,8 +13,9 @@ struct DocumentTests {
         let peer: SettingsPeer
         let documents: String
 
+        /// The settle time is long, since the steps of a shell take long on a busy machine.
         init(configuration: [String] = []) throws {
-            daemon = try RunningDaemon(configuration: configuration)
+            daemon = try RunningDaemon(configuration: ["SettleSec=0.4"] + configuration)
             peer = try daemon.peer(with: .example)
             documents = "\(daemon.root)/group.com.example.app/Documents"
         }
@@ -104,17 +105,17 @@ struct DocumentTests {
         ("an addition", "echo 1 > a", "echo 2 >> a", ["changed a"]),
         ("a rename over it", "echo 1 > a", "echo 2 > .a.tmp; mv .a.tmp a", ["changed a"]),
         ("a rename into place", "", "echo 2 > .a.tmp; mv .a.tmp a", ["created a"]),
-        ("a file with a second name", "echo 1 > a", "ln a b; sleep 0.1", ["created b"]),
-        ("a deletion", "echo 1 > a", "rm a; sleep 0.1", ["deleted a"]),
+        ("a file with a second name", "echo 1 > a", "ln a b; sleep 1", ["created b"]),
+        ("a deletion", "echo 1 > a", "rm a; sleep 1", ["deleted a"]),
         ("a deletion and a new file at once", "echo 1 > a", "rm a; echo 1 > a", ["changed a"]),
         ("a backup by rename, as vim makes it", "echo 1 > a", "mv a .a~; echo 2 > a; rm .a~", ["changed a"]),
-        ("another name", "echo 1 > a", "mv a b; sleep 0.1", ["created b", "deleted a"]),
+        ("another name", "echo 1 > a", "mv a b; sleep 1", ["created b", "deleted a"]),
         ("hidden files", "", "echo 1 > .a.swp; mkdir .git; echo 1 > .git/a; rm .a.swp", []),
         ("an empty file", "", ": > a", ["created a"]),
         ("what is no file", "", "mkfifo f; ln -s nowhere l", []),
         ("a file that was only read", "echo 1 > a", "cat a", []),
         ("a nested file", "mkdir -p d/e", "echo 1 > d/e/f", ["created d/e/f"]),
-        ("a new directory with a file", "", "mkdir d; echo 1 > d/f; sleep 0.1", ["created d/f"]),
+        ("a new directory with a file", "", "mkdir d; echo 1 > d/f; sleep 1", ["created d/f"]),
         ("a name of many bytes", "", "echo 1 > 'n\u{e9}w \"file\" \u{1F600}'", ["created n\u{e9}w \"file\" \u{1F600}"]),
     ]
 
@@ -271,5 +272,34 @@ extension SettingsPeer {
             throw Unexpected(reply: Reply(parameters: parameters))
         }
         return event
+    }
+}
+
+@Suite("Watching documents without the kernel's help")
+struct PolledDocumentTests {
+    @Test("where no watches are left the files are polled, and the same is told")
+    func polling() throws {
+        let mounted = try MountedDaemon(
+            configuration: ["PollIntervalSec=0.05"], mounts: "echo 5 > /proc/sys/user/max_inotify_watches")
+        let peer = try mounted.daemon.peer(with: .example)
+        let documents = "\(mounted.daemon.root)/group.com.example.app/Documents"
+        try Data("1".utf8).write(to: URL(filePath: "\(documents)/a"))
+        let watcher = try SettingsPeer(mounted.daemon)
+        try watcher.send(.watchDocuments(.example, path: nil))
+        #expect(try watcher.documentEvent() == .established)
+        func next() throws -> String {
+            guard case .change(let change) = try watcher.documentEvent() else { return "no change" }
+            return "\(change.kind.rawValue) \(change.path)"
+        }
+        try Data("22".utf8).write(to: URL(filePath: "\(documents)/a"))
+        #expect(try next() == "changed a")
+        try FileManager.default.createDirectory(atPath: "\(documents)/d", withIntermediateDirectories: false)
+        try Data("1".utf8).write(to: URL(filePath: "\(documents)/d/b"))
+        #expect(try next() == "created d/b")
+        try FileManager.default.removeItem(atPath: "\(documents)/a")
+        #expect(try next() == "deleted a")
+        #expect(try peer.groups() == ["group.com.example.app"])
+        let log = try mounted.stop().errors
+        #expect(log.contains("\(documents) cannot be watched, and is polled"), "\(log)")
     }
 }
