@@ -43,6 +43,9 @@ extension AppStorage {
     }
 
     /// The same for a value that may be absent.
+    ///
+    /// As disfavored as the form above, or else `= Profile()` would be a `Profile?`.
+    @_disfavoredOverload
     public init<Wrapped: Codable & Sendable>(
         wrappedValue: Value = nil, _ key: String, store: GroupDefaults? = nil
     ) where Value == Wrapped? {

@@ -27,6 +27,7 @@ extension Codec {
             })
     }
 
+    /// Optionals are `Codable` as well, and come here where the compiler has the choice: nil removes the key.
     static func codable() -> Codec where Value: Codable {
         Codec(
             read: { stored in
@@ -36,7 +37,9 @@ extension Codec {
                     return nil
                 }
             },
-            write: { value throws(AppGroupError) in try PropertyListValueEncoder.encode(value) })
+            write: { value throws(AppGroupError) in
+                PropertyList.Value.isNil(value) ? nil : try PropertyListValueEncoder.encode(value)
+            })
     }
 
     /// Not for a stored nil: there is none.

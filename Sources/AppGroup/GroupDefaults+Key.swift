@@ -84,6 +84,9 @@ extension GroupDefaults.Key {
     }
 
     /// The same for a value that may be absent.
+    ///
+    /// As disfavored as the form above, or else `default: Profile()` would make a key for `Profile?`.
+    @_disfavoredOverload
     public init<Wrapped: Codable & Sendable>(_ name: String, default defaultValue: Value = nil)
     where Value == Wrapped? {
         (self.name, self.defaultValue, codec) = (name, defaultValue, .optional(.codable()))
