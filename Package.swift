@@ -75,6 +75,9 @@ let package = Package(
             name: "login", dependencies: ["AppGroup", "ExampleSupport"],
             path: "Sources/Examples/login"),
         .executableTarget(
+            name: "memo", dependencies: ["AppGroup", "ExampleSupport"],
+            path: "Sources/Examples/memo"),
+        .executableTarget(
             name: "settings-panel", dependencies: ["AppGroup", "ExampleSupport"],
             path: "Sources/Examples/settings-panel"),
         .executableTarget(
@@ -127,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "TestSupport", "appgroupctl", "appgroupd", "haptics", "login", "settings-panel", "theme-widget",
-                "user-profile",
+                "TestSupport", "appgroupctl", "appgroupd", "haptics", "login", "memo", "settings-panel",
+                "theme-widget", "user-profile",
             ]
         ),
         .testTarget(

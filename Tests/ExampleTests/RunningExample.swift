@@ -54,4 +54,4 @@ func run(_ name: String, _ arguments: [String], with daemon: RunningDaemon) thro
     try ChildProcess.run(builtProgram(name), arguments, environment: daemon.clientEnvironment, inheriting: false)
 }
 
-let exampleNames = ["settings-panel", "theme-widget", "user-profile", "haptics", "login"]
+let exampleNames = ["settings-panel", "theme-widget", "user-profile", "memo", "haptics", "login"]

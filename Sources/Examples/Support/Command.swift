@@ -36,6 +36,13 @@ extension Command {
         return number
     }
 
+    /// The text as a number and what follows it.
+    package func numberAndText() throws -> (number: Int, text: String) {
+        let rest = Command(text)
+        guard let number = Int(rest.verb) else { throw Complaint("\(verb) takes a number and a text") }
+        return (number, rest.text)
+    }
+
     /// The text as one of the cases of an enumeration.
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         of type: Choice.Type = Choice.self

@@ -67,18 +67,20 @@ package struct Example {
             try settings.synchronize()
             try await perform(command)
         } catch {
-            console.complain(error)
-            exit(1)
+            fail(error)
         }
         finish()
     }
 
-    /// What is set goes out on its own, but not any more when the program has ended.
+    /// What is set goes out on its own, also at the end; this is to tell if it could not.
     private func finish() {
-        do { try settings.synchronize() } catch {
-            console.complain(error)
-            exit(1)
-        }
+        do { try settings.synchronize() } catch { fail(error) }
+    }
+
+    /// Tells why, and ends the program.
+    package func fail(_ error: any Error) -> Never {
+        console.complain(error)
+        exit(1)
     }
 
     private func reportErrors() async {
