@@ -50,6 +50,23 @@ final class Channel {
         }
     }
 
+    /// Takes all that the socket has. It ends, since a call has one reply and none is made meanwhile.
+    ///
+    /// - Returns: false at the end of the stream.
+    func receiveAll(into buffer: inout [UInt8]) -> Bool {
+        while true {
+            do throws(UnixSocket.Failure) {
+                guard let count = try socket.receive(into: &buffer) else { return true }
+                splitter.append(buffer[..<count])
+                if count == 0 { return false }
+                // Less than a buffer full is all there was.
+                if count < buffer.count { return true }
+            } catch {
+                return false
+            }
+        }
+    }
+
     func nextReply() throws(ProtocolViolation) -> Reply? {
         guard let message = try splitter.next() else { return nil }
         return try Reply(parsing: message)

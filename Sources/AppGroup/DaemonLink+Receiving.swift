@@ -12,8 +12,10 @@ extension DaemonLink {
         var isAlive = true
         var effects: [Effect] = []
         state.withLock { state in
-            if let calls = state.calls { isAlive = calls.receive(into: &buffer) && calls.flush() }
-            if let watch = state.watch { isAlive = watch.receive(into: &buffer) && watch.flush() && isAlive }
+            // The watch first, then all replies: the daemon answers a write before it tells of it, so what is taken of the
+            // watch below is of writes whose answers are known, also where it stands for several that it does not name.
+            if let watch = state.watch { isAlive = watch.receive(into: &buffer) && watch.flush() }
+            if let calls = state.calls { isAlive = calls.receiveAll(into: &buffer) && calls.flush() && isAlive }
             do throws(ProtocolViolation) {
                 while let reply = try state.calls?.nextReply() { effects += state.take(reply) }
                 while let reply = try state.watch?.nextReply() { effects += state.watched(reply) }

@@ -165,7 +165,8 @@ extension ReplicaMachine {
             return Step(changes: refresh(writes[index].edits.map(\.key)), revision: position.revision, isOwn: true)
         }
         let write = writes.remove(at: index)
-        return Step(changes: refresh(write.edits.map(\.key)), revision: position.revision, isOwn: true)
+        // What is seen now is the state of the newest revision, not of that write's.
+        return Step(changes: refresh(write.edits.map(\.key)), revision: self.position?.revision, isOwn: true)
     }
 
     /// The daemon has refused several writes that were sent as one: they are sent again one by one.
