@@ -38,6 +38,14 @@ struct RunningExample {
         }
     }
 
+    /// The next line that is as it should be, whatever comes before it.
+    func line(where isMeant: (String) -> Bool) throws -> String {
+        while let line = try process.readLine(seconds: 20) {
+            if isMeant(line) { return line }
+        }
+        throw Missing(line: "the end of \(name)")
+    }
+
     struct Missing: Error {
         let line: String
     }

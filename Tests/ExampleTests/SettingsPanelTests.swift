@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -86,5 +87,12 @@ import Testing
         let write = ["write", "group.com.example.app", "isDarkMode", "-bool", "true"]
         #expect(try daemon.control(write).code == 0)
         try panel.expect("isDarkMode: false → true")
+        panel.type("name Ada")
+        try panel.expect("displayName: Guest → Ada")
+        #expect(try daemon.control(["sync", "group.com.example.app"]).code == 0)
+        let file = URL(filePath: daemon.plist("group.com.example.app"))
+        let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        try Data(text.replacing("Ada", with: "Eve").utf8).write(to: file, options: .atomic)
+        try panel.expect("displayName: Ada → Eve")
     }
 }
