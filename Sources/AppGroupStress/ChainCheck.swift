@@ -35,6 +35,10 @@ final class ChainCheck: Sendable {
         if let problem { Report.complain(problem) }
     }
 
+    func isTold(_ key: String, _ text: String) -> Bool {
+        state.withLock { $0.values[key]?.string == text }
+    }
+
     /// What it has been told is what there is. To be called when nothing changes any more.
     func finish(_ settings: GroupDefaults) {
         let (told, count) = state.withLock { ($0.values, $0.changes) }

@@ -74,13 +74,8 @@ struct Load {
     /// The line that comes names the mark.
     private func compare(_ settings: GroupDefaults, _ chain: ChainCheck) {
         guard let mark = readLine() else { return Report.complain("no mark") }
-        let isSeen = Atomic(false)
-        let token = settings.observe("mark", initial: true) { change in
-            if change.new?.string == mark { isSeen.store(true, ordering: .releasing) }
-        }
-        while !isSeen.load(ordering: .acquiring) { usleep(1000) }
-        token.cancel()
-        // The observers of that step come one after the other: all are through when the next one is told.
+        // Told of the mark, it has been told of all that was before.
+        while !chain.isTold("mark", mark) { usleep(1000) }
         chain.finish(settings)
         Report.say("digest \(Digest.of(settings))")
     }
