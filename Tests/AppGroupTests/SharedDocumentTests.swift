@@ -20,7 +20,7 @@ struct DocumentWorld {
     init(configuration: [String] = []) throws {
         daemon = try RunningDaemon(configuration: configuration)
         container = try GroupContainer(
-            suiteName: "group.com.example.app", within: 10, DaemonAddress(path: daemon.socket))
+            suiteName: "group.com.example.app", within: 20 * timeoutScale, DaemonAddress(path: daemon.socket))
     }
 
     var documents: String { "\(daemon.root)/group.com.example.app/Documents" }
