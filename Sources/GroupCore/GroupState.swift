@@ -86,7 +86,7 @@ extension GroupState {
         guard old != new else { return nil }
         let change = Change(key: edit.key, old: old, new: new)
         try validate(new, of: edit.key, limits: limits)
-        try requireRoom(for: [change], limits: limits)
+        try requireRoom(forSize: size + change.growth, count: count + change.countGrowth, limits: limits)
         return change
     }
 
@@ -127,12 +127,12 @@ extension GroupState {
     }
 
     private func requireRoom(for changes: [Change], limits: Limits) throws(GroupError) {
-        var size = size
-        var count = count
-        for change in changes {
-            size += (change.new?.encodedSize ?? 0) - (change.old?.encodedSize ?? 0)
-            count += (change.new == nil ? 0 : 1) - (change.old == nil ? 0 : 1)
-        }
+        try requireRoom(
+            forSize: changes.reduce(size) { $0 + $1.growth }, count: changes.reduce(count) { $0 + $1.countGrowth },
+            limits: limits)
+    }
+
+    private func requireRoom(forSize size: Int, count: Int, limits: Limits) throws(GroupError) {
         // A group that is over a cap already (the cap was lowered, a file was edited) may still shrink.
         if size > limits.groupSize, size > self.size {
             throw .tooLarge(subject: "group \(identifier)", limit: Int64(limits.groupSize), size: Int64(size))
@@ -144,10 +144,24 @@ extension GroupState {
     }
 }
 
+extension Change {
+    /// By how many bytes the group's values grow.
+    fileprivate var growth: Int { (new?.encodedSize ?? 0) - (old?.encodedSize ?? 0) }
+    fileprivate var countGrowth: Int { (new == nil ? 0 : 1) - (old == nil ? 0 : 1) }
+}
+
 extension GroupState {
     /// What takes back one applied commit, as if it had never been.
     package struct Undo: Sendable {
-        fileprivate var entries: [(key: Key, entry: Entry?, removal: Int64?)] = []
+        fileprivate struct Step: Sendable {
+            var key: Key
+            var entry: Entry?
+            var removal: Int64?
+        }
+
+        /// Nearly all commits change one key, and need no array for the rest.
+        fileprivate var first: Step?
+        fileprivate var rest: [Step] = []
         fileprivate var revision: Int64
         fileprivate var size: Int
     }
@@ -158,8 +172,8 @@ extension GroupState {
         precondition(commit.revision == revision + 1, "commit \(commit.revision) after revision \(revision)")
         var undo = Undo(revision: revision, size: size)
         for change in commit.changes {
-            undo.entries.append((change.key, entries[change.key], removals[change.key]))
-            put(change.new, for: change.key, at: commit.revision)
+            let step = put(change.new, for: change.key, at: commit.revision)
+            if undo.first == nil { undo.first = step } else { undo.rest.append(step) }
         }
         position.revision = commit.revision
         return undo
@@ -168,12 +182,15 @@ extension GroupState {
     /// Takes back the newest commit. Several are taken back newest first.
     package mutating func revert(_ undo: Undo) {
         precondition(undo.revision == revision - 1, "undo to \(undo.revision) from revision \(revision)")
-        for (key, entry, removal) in undo.entries.reversed() {
-            entries[key] = entry
-            removals[key] = removal
-        }
+        for step in undo.rest.reversed() { revert(step) }
+        if let first = undo.first { revert(first) }
         position.revision = undo.revision
         size = undo.size
+    }
+
+    private mutating func revert(_ step: Undo.Step) {
+        entries[step.key] = step.entry
+        removals[step.key] = step.removal
     }
 
     /// Forgets when keys were removed, up to a revision. What is asked about them later counts as changed.
@@ -182,17 +199,19 @@ extension GroupState {
         removalHorizon = max(removalHorizon, horizon)
     }
 
-    private mutating func put(_ value: Value?, for key: Key, at revision: Int64) {
+    /// - Returns: what takes it back. Each table is asked as seldom as it goes: this is done for every key written.
+    private mutating func put(_ value: Value?, for key: Key, at revision: Int64) -> Undo.Step {
+        let removal = removals.isEmpty ? nil : removals[key]
+        let old: Entry?
         if let value {
             size += value.encodedSize
-            if let old = entries.updateValue(Entry(value: value, revision: revision), forKey: key) {
-                size -= old.value.encodedSize
-            } else if !removals.isEmpty {
-                removals[key] = nil
-            }
-        } else if let old = entries.removeValue(forKey: key) {
-            size -= old.value.encodedSize
-            removals[key] = revision
+            old = entries.updateValue(Entry(value: value, revision: revision), forKey: key)
+            if removal != nil { removals[key] = nil }
+        } else {
+            old = entries.removeValue(forKey: key)
+            if old != nil { removals[key] = revision }
         }
+        if let old { size -= old.value.encodedSize }
+        return Undo.Step(key: key, entry: old, removal: removal)
     }
 }

@@ -34,15 +34,15 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func write(_ change: Change) {
-        beginObject()
-        member("key", string: change.key.string)
+    mutating func write(_ change: Change) {
+        beginObject(.key)
+        string(change.key.string)
         if let old = change.old {
-            member("old")
+            member(.old)
             write(old)
         }
         if let new = change.new {
-            member("new")
+            member(.new)
             write(new)
         }
         endObject()
@@ -50,7 +50,8 @@ extension JSONWriter {
 }
 
 extension Commit {
-    /// The one encoding of a commit, which the journal keeps and every observer gets.
+    /// The one encoding of a commit, which the journal keeps and every observer gets. Whoever has many of one group takes
+    /// `GroupText`.
     package var encoded: [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.write(self)

@@ -12,26 +12,49 @@ package enum WireValueProblem: Error, Equatable, Sendable {
 extension JSONWriter {
     /// A value as the interface's tagged type `Value`.
     package mutating func write(_ value: Value) {
-        beginObject()
         switch value {
-        case .string(let text): member("string", string: text)
-        case .integer(let number): member("integer", integer: number)
-        case .unsignedInteger(let number): member("number", string: String(number))
-        case .real(let number) where number.isFinite: member("real", real: number)
-        case .real(let number): member("number", string: NonFinite.name(of: number))
-        case .boolean(let flag): member("boolean", boolean: flag)
-        case .date(let date): member("date", string: date.rfc3339)
-        case .data(let bytes): member("data", string: String(decoding: Base64.encode(bytes), as: UTF8.self))
+        case .string(let text):
+            beginObject(.string)
+            string(text)
+        case .integer(let number):
+            beginObject(.integer)
+            integer(number)
+        case .real(let number) where number.isFinite:
+            beginObject(.real)
+            real(number)
+        case .boolean(let flag):
+            beginObject(.boolean)
+            boolean(flag)
         case .array(let elements):
-            member("array")
+            beginObject(.array)
             beginArray()
             for element in elements { write(element) }
             endArray()
         case .dictionary(let entries):
-            member("dictionary")
+            beginObject(.dictionary)
             write(entries)
+        case .unsignedInteger, .real, .date, .data: beginText(of: value)
         }
         endObject()
+    }
+
+    /// The values that JSON can carry as texts only.
+    private mutating func beginText(of value: Value) {
+        switch value {
+        case .unsignedInteger(let number):
+            beginObject(.number)
+            string(String(number))
+        case .real(let number):
+            beginObject(.number)
+            string(NonFinite.name(of: number))
+        case .date(let date):
+            beginObject(.date)
+            string(date.rfc3339)
+        case .data(let bytes):
+            beginObject(.data)
+            string(String(decoding: Base64.encode(bytes), as: UTF8.self))
+        default: preconditionFailure("\(value.kind) is no text")
+        }
     }
 
     /// A map of the interface's type `[string]Value`, in the order of the keys.

@@ -44,13 +44,23 @@ final class Connection {
     private var isBroken = false
 
     private var splitter: MessageSplitter
+    /// The replies to calls from `firstSerial` on, the first of them at `slotHead`; nil until they are there.
     private var slots: [[UInt8]?] = []
+    private var slotHead = 0
     private var firstSerial = 0
     /// Messages on their way, the first from `sentOfFirst` on.
     private var outgoing: [[UInt8]] = []
     private var sentOfFirst = 0
+    /// Replies behind them, one after the other: a text of many goes out cheaper than many texts.
+    private var tail: [UInt8] = []
     private(set) var outgoingSize = 0
-    private var knownOrigin: Origin?
+    private var knownOrigin: OriginText?
+    /// The group of the last ordinary write: probably that of the next one, too.
+    var recentGroup: GroupIdentifier?
+    /// What the server has noted of this connection, so that it is noted once.
+    var isDirty = false
+    var isStreamDirty = false
+    var isClosed = false
     /// The socket takes no more for now.
     private(set) var isBlocked = false
     /// The peer reads nothing any more; what it sent is served all the same.
@@ -62,6 +72,12 @@ final class Connection {
     static let outgoingLimit = 1 << 20
     /// The same for calls that wait for their replies.
     static let slotLimit = 4096
+    /// Replies up to this size are copied to others, instead of being sent as they are.
+    private static let smallReply = 4096
+    /// A row of replies is not lengthened beyond this.
+    private static let tailLimit = 64 * 1024
+    /// What stays for the next row of replies, at most: most connections are idle most of the time.
+    private static let retainedCapacity = 1024
 
     init(id: UInt64, socket: consuming UnixSocket, credentials: PeerCredentials, messageLimit: Int) {
         self.id = id
@@ -71,15 +87,13 @@ final class Connection {
     }
 
     /// The origin of this peer's commits; looked up once, at its first write.
-    func origin(tag: String?) -> Origin {
-        let known =
-            knownOrigin
-            ?? Origin(
+    var origin: OriginText {
+        if let knownOrigin { return knownOrigin }
+        let origin = OriginText(
+            Origin(
                 kind: .client, client: ProcessFacts.name(ofProcess: credentials.pid), processId: credentials.pid,
-                unit: ProcessFacts.systemdUnit(ofProcess: credentials.pid))
-        knownOrigin = known
-        var origin = known
-        origin.tag = tag
+                unit: ProcessFacts.systemdUnit(ofProcess: credentials.pid)))
+        knownOrigin = origin
         return origin
     }
 }
@@ -113,7 +127,7 @@ extension Connection {
     }
 
     private var canServe: Bool {
-        phase == .serving && !isBroken && outgoingSize < Self.outgoingLimit && slots.count < Self.slotLimit
+        phase == .serving && !isBroken && outgoingSize < Self.outgoingLimit && slotCount < Self.slotLimit
     }
 
     /// What is to be waited for at the socket.
@@ -128,24 +142,64 @@ extension Connection {
     /// Whether everything has been said to a peer that has ended its side.
     var isFinished: Bool {
         if isMute { return hasEnded || phase == .streaming }
-        return hasEnded && phase == .serving && slots.isEmpty && outgoing.isEmpty
+        return hasEnded && phase == .serving && slotCount == 0 && !hasOutgoing
     }
 }
 
 // MARK: - Replies
 
 extension Connection {
+    private var slotCount: Int { slots.count - slotHead }
+
     func openSlot() -> Int {
         slots.append(nil)
-        return firstSerial + slots.count - 1
+        return firstSerial + slotCount - 1
     }
 
     func fill(_ serial: Int, with reply: [UInt8]) {
-        let index = serial - firstSerial
-        precondition(slots.indices.contains(index), "reply \(serial) of \(slots.count) from \(firstSerial) on")
-        slots[index] = reply
+        slots[slot(of: serial)] = reply
         if phase == .waiting(serial: serial) { phase = .serving }
         advance()
+    }
+
+    /// The same with a message that `write` puts out: the ordinary reply, whose turn has come, is made where it is sent
+    /// from.
+    func fill(_ serial: Int, writing write: (inout JSONWriter) -> Void) {
+        guard serial == firstSerial, !isMute else {
+            var writer = JSONWriter(capacity: 128)
+            write(&writer)
+            return fill(serial, with: writer.bytes)
+        }
+        _ = slot(of: serial)
+        let before = tail.count
+        // Exchanged and not copied: with a second owner the row would be copied for each reply.
+        var writer = JSONWriter()
+        swap(&writer.bytes, &tail)
+        write(&writer)
+        swap(&writer.bytes, &tail)
+        outgoingSize += tail.count - before
+        if tail.count > Self.tailLimit { endTail() }
+        if phase == .waiting(serial: serial) { phase = .serving }
+        dropSlot()
+        advance()
+    }
+
+    private func slot(of serial: Int) -> Int {
+        let index = serial - firstSerial
+        precondition((0..<slotCount).contains(index), "reply \(serial) of \(slotCount) from \(firstSerial) on")
+        return slotHead + index
+    }
+
+    private func dropSlot() {
+        slotHead += 1
+        firstSerial += 1
+        if slotHead == slots.count {
+            slots.removeAll(keepingCapacity: slots.capacity <= 64)
+            slotHead = 0
+        } else if slotHead >= 64, slotHead * 2 >= slots.count {
+            slots.removeFirst(slotHead)
+            slotHead = 0
+        }
     }
 
     /// The call in this place, the newest one, is a watch: its replies go out directly, behind those before it.
@@ -158,8 +212,7 @@ extension Connection {
     /// Whether the replies to all earlier calls are on their way.
     private func beginStreamIfFirst() {
         guard let serial = streamSerial, serial == firstSerial else { return }
-        slots.removeFirst()
-        firstSerial += 1
+        dropSlot()
         streamSerial = nil
     }
 
@@ -167,22 +220,32 @@ extension Connection {
 
     /// Moves the replies whose turn has come to the outgoing messages.
     private func advance() {
-        var ready = 0
-        while ready < slots.count, let reply = slots[ready] {
-            enqueue(reply)
-            ready += 1
-        }
-        if ready > 0 {
-            slots.removeFirst(ready)
-            firstSerial += ready
+        while slotHead < slots.count, let reply = slots[slotHead] {
+            dropSlot()
+            enqueue(reply: reply)
         }
         beginStreamIfFirst()
     }
 
+    private func enqueue(reply: [UInt8]) {
+        guard reply.count <= Self.smallReply, !isMute else { return enqueue(reply) }
+        tail.append(contentsOf: reply)
+        outgoingSize += reply.count
+        if tail.count > Self.tailLimit { endTail() }
+    }
+
+    /// Puts a message in line as it is: others may have it, too.
     func enqueue(_ message: [UInt8]) {
         guard !isMute else { return }
+        endTail()
         outgoing.append(message)
         outgoingSize += message.count
+    }
+
+    private func endTail() {
+        guard !tail.isEmpty else { return }
+        outgoing.append(tail)
+        tail = []
     }
 
     /// What a peer costs us beside its socket, in bytes.
@@ -194,8 +257,10 @@ extension Connection {
 extension Connection {
     /// Sends the outgoing messages as far as the socket takes them.
     func flush() {
-        var done = 0
         isBlocked = false
+        if outgoing.isEmpty { return flushTail() }
+        endTail()
+        var done = 0
         while done < outgoing.count {
             switch try? socket.send(outgoing[done...], skipping: sentOfFirst) {
             case .bytes(let count)?: done += consume(count, from: done)
@@ -209,11 +274,28 @@ extension Connection {
         outgoing.removeAll(keepingCapacity: outgoing.capacity <= 64)
     }
 
+    /// The ordinary case: replies, and nothing else before them.
+    private func flushTail() {
+        guard !tail.isEmpty else { return }
+        switch try? socket.send(tail) {
+        case .bytes(tail.count)?:
+            outgoingSize = 0
+            tail.removeAll(keepingCapacity: tail.capacity <= Self.retainedCapacity)
+        case .bytes(let count)?:
+            endTail()
+            _ = consume(count, from: 0)
+            flush()
+        case .wouldBlock?: isBlocked = true
+        case .closed?, nil: becomeMute()
+        }
+    }
+
     private func becomeMute() {
         isMute = true
         stream = nil
         documents = nil
         outgoing = []
+        tail = []
         outgoingSize = 0
         sentOfFirst = 0
     }
@@ -247,5 +329,5 @@ extension Connection {
     /// How much of a watch is put in line at a time, in bytes: the rest stays where it can still collapse.
     static let streamChunk = 128 * 1024
 
-    var hasOutgoing: Bool { !outgoing.isEmpty }
+    var hasOutgoing: Bool { !outgoing.isEmpty || !tail.isEmpty }
 }

@@ -15,11 +15,6 @@ extension GroupHost {
     }
 
     /// A commit is in the journal; within the projection delay of the first one it is in the file too.
-    func notePlist(_ changes: [Change]) {
-        plist.base.note(changes)
-        scheduleProjection()
-    }
-
     /// From the first unwritten change on the time runs, and nothing restarts it.
     func scheduleProjection() {
         guard plist.base.hasUnwritten, !projectionTimer.isArmed, !plist.needsWrite else { return }

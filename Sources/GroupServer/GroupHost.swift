@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import Varlink
 
 /// One group in the daemon: its state, its journal, and its plist. Owned by the server, on the loop's thread.
 ///
@@ -19,14 +20,21 @@ final class GroupHost {
 
     /// A reply that may be given when the commit is safe.
     struct PendingReply {
+        enum Success {
+            /// What a write says: the position, and which keys changed.
+            case changes
+            case message([UInt8])
+        }
+
         var target: Connection.ReplyTarget
-        var success: [UInt8]
+        var success: Success
         var isDurable: Bool
     }
 
     unowned let server: Server
     let identifier: GroupIdentifier
     var state: GroupState
+    let text: GroupText
     var journal: Journal
     var index: CommitIndex
     var batch: [Batched] = []
@@ -47,6 +55,7 @@ final class GroupHost {
         self.server = server
         identifier = opened.replay.state.identifier
         state = opened.replay.state
+        text = GroupText(opened.replay.state.identifier, opened.replay.state.position.epoch)
         journal = opened.journal
         index = CommitIndex(opened.replay.commits, newest: opened.replay.state.revision)
         plist = PlistTracking(
@@ -75,10 +84,13 @@ final class GroupHost {
 
 extension GroupHost {
     /// Applies changes as the next commit. The journal gets it when the turn ends, or at the next `flush`.
-    func commit(_ changes: [Change], origin: Origin, reply: PendingReply? = nil) {
+    func commit(_ changes: [Change], origin: OriginText, tag: String? = nil, reply: PendingReply? = nil) {
+        var author = origin.origin
+        author.tag = tag
         let commit = Commit(
-            group: identifier, revision: state.revision + 1, time: server.now, origin: origin, changes: changes)
-        let recorded = RecordedCommit(commit, encoded: commit.encoded)
+            group: identifier, revision: state.position.revision + 1, time: server.now, origin: author, changes: changes
+        )
+        let recorded = RecordedCommit(commit, encoded: text.encoded(commit, from: origin))
         batch.append(Batched(recorded: recorded, undo: state.apply(commit), reply: reply))
         server.markDirty(self)
     }
@@ -97,7 +109,8 @@ extension GroupHost {
             let offsets = try journal.append(payloads)
             compaction?.tail.append(contentsOf: payloads.map { ($0, true) })
             server.syncIsDue()
-            for (commit, offset) in zip(commits, offsets) { settle(commit, at: offset) }
+            for index in commits.indices { settle(commits[index].recorded, commits[index].reply, at: offsets[index]) }
+            scheduleProjection()
         } catch {
             takeBack(commits, because: error)
             return error
@@ -105,17 +118,25 @@ extension GroupHost {
         return nil
     }
 
-    private func settle(_ batched: Batched, at offset: UInt64) {
-        let commit = batched.recorded.commit
-        index.append(CommitIndex.Entry(offset: offset, size: batched.recorded.encoded.count, time: commit.time))
-        notePlist(commit.changes)
-        server.deliver(batched.recorded)
-        guard let reply = batched.reply else { return }
-        if reply.isDurable {
-            awaitSync(Waiter(target: reply.target, success: reply.success))
-        } else {
-            server.answer(reply.target, with: reply.success)
+    private func settle(_ recorded: RecordedCommit, _ reply: PendingReply?, at offset: UInt64) {
+        index.append(
+            CommitIndex.Entry(offset: offset, size: recorded.encoded.count, time: recorded.commit.time))
+        plist.base.note(recorded.commit.changes)
+        server.deliver(recorded)
+        guard let reply else { return }
+        switch reply.success {
+        case .message(let message) where reply.isDurable: awaitSync(Waiter(target: reply.target, success: message))
+        case .message(let message): server.answer(reply.target, with: message)
+        case .changes where reply.isDurable:
+            var writer = JSONWriter(capacity: 128)
+            writeReply(to: recorded, in: &writer)
+            awaitSync(Waiter(target: reply.target, success: writer.bytes))
+        case .changes: server.answer(reply.target) { writeReply(to: recorded, in: &$0) }
         }
+    }
+
+    private func writeReply(to recorded: RecordedCommit, in writer: inout JSONWriter) {
+        text.writeReply(recorded.commit.revision, changed: recorded.commit.changes, to: &writer)
     }
 
     private func takeBack(_ commits: [Batched], because error: SystemError) {

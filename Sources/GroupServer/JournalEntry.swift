@@ -58,9 +58,9 @@ extension JSONWriter {
     fileprivate mutating func write(differences: [Key: Value?]) {
         member("differences")
         beginObject()
-        for key in differences.keys.sorted() {
+        for (key, value) in differences {
             member(key.string)
-            if let value = differences[key] ?? nil { write(value) } else { null() }
+            if let value { write(value) } else { null() }
         }
         endObject()
     }

@@ -1,4 +1,5 @@
 import GroupModel
+import GroupProtocol
 import LinuxIO
 import Varlink
 
@@ -68,7 +69,7 @@ extension Server {
 
     /// After anything was done for a connection: ends it if it is over, else waits for what it needs next.
     func settle(_ connection: Connection) {
-        guard connections[connection.id] != nil else { return }
+        guard !connection.isClosed else { return }
         if connection.isFinished { return close(connection) }
         let interest = connection.wantedInterest
         guard interest != connection.interest else { return }
@@ -85,7 +86,11 @@ extension Server {
         do throws(ProtocolViolation) {
             while let message = try connection.nextMessage() {
                 hasServed = true
-                dispatch(try Call(parsing: message), from: connection)
+                if let write = WriteRequest(ordinaryCall: message.span, probably: connection.recentGroup) {
+                    dispatch(write, from: connection)
+                } else {
+                    dispatch(try Call(parsing: message), from: connection)
+                }
             }
         } catch {
             // UAPI.20: what breaks the protocol ends the connection, without a reply; the calls before it get theirs.
@@ -98,6 +103,7 @@ extension Server {
 
     func close(_ connection: Connection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
+        connection.isClosed = true
         try? poller.remove(connection.socket.raw)
         for group in connection.watchedGroups {
             watchers[group]?.remove(connection.id)

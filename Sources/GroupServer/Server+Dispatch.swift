@@ -18,6 +18,17 @@ extension Server {
         }
     }
 
+    /// The same for what comes most, an ordinary write.
+    func dispatch(_ request: WriteRequest, from connection: Connection) {
+        let target = Connection.ReplyTarget(connection: connection.id, serial: connection.openSlot())
+        connection.recentGroup = request.group
+        do throws(GroupError) {
+            try write(request, target, connection)
+        } catch {
+            answer(target, with: error.replyBytes)
+        }
+    }
+
     private func settings(_ call: Call, _ target: Connection.ReplyTarget, _ connection: Connection) {
         guard let method = SettingsMethod(rawValue: call.member) else {
             return answer(target, with: ServiceError.methodNotFound(call.method).replyBytes)
@@ -88,7 +99,11 @@ extension Server {
 
     /// The group, if it is there and can be served.
     func host(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
-        if let host = hosts[group] { return host }
+        if let recentHost, recentHost.identifier == group { return recentHost }
+        if let host = hosts[group] {
+            recentHost = host
+            return host
+        }
         if let problem = failedGroups[group] { throw .storageFailed(reason: problem.text, errno: 0) }
         throw .noSuchGroup(group.string)
     }
@@ -140,14 +155,13 @@ extension Server {
             if let error = host.flush() {
                 throw .storageFailed(reason: "the journal cannot be written: \(error)", errno: error.errno.rawValue)
             }
-            return answer(target, with: Self.writeReply(host.position, []), on: host, durable: request.isDurable)
+            var writer = JSONWriter(capacity: 128)
+            host.text.writeReply(host.state.position.revision, changed: [], to: &writer)
+            return answer(target, with: writer.bytes, on: host, durable: request.isDurable)
         }
-        var position = host.position
-        position.revision += 1
         let reply = GroupHost.PendingReply(
-            target: target, success: Self.writeReply(position, changes),
-            isDurable: request.isDurable || configuration.durability == .power)
-        host.commit(changes, origin: connection.origin(tag: request.tag), reply: reply)
+            target: target, success: .changes, isDurable: request.isDurable || configuration.durability == .power)
+        host.commit(changes, origin: connection.origin, tag: request.tag, reply: reply)
     }
 
     private func reset(
@@ -164,8 +178,8 @@ extension Server {
         }
         if changes.isEmpty { return answer(target, with: success) }
         let reply = GroupHost.PendingReply(
-            target: target, success: success, isDurable: configuration.durability == .power)
-        host.commit(changes, origin: connection.origin(tag: tag), reply: reply)
+            target: target, success: .message(success), isDurable: configuration.durability == .power)
+        host.commit(changes, origin: connection.origin, tag: tag, reply: reply)
     }
 
     private func writableHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
@@ -184,17 +198,6 @@ extension Server {
             host.awaitSync(GroupHost.Waiter(target: target, success: reply))
         } else {
             answer(target, with: reply)
-        }
-    }
-
-    private static func writeReply(_ position: Position, _ changes: [Change]) -> [UInt8] {
-        Reply.bytes {
-            $0.member("position")
-            $0.write(position)
-            $0.member("changed")
-            $0.beginArray()
-            for change in changes { $0.string(change.key.string) }
-            $0.endArray()
         }
     }
 

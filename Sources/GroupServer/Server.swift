@@ -19,7 +19,11 @@ final class Server {
     var configurationFile: String?
     let container: Container
 
-    var hosts: [GroupIdentifier: GroupHost] = [:]
+    var hosts: [GroupIdentifier: GroupHost] = [:] {
+        didSet { recentHost = nil }
+    }
+    /// The one that was asked for last: whoever writes mostly writes to one group.
+    var recentHost: GroupHost?
     /// Groups whose journal cannot be read, with the reason: they are answered with it, and the others live on.
     var failedGroups: [GroupIdentifier: Problem] = [:]
     var connections: [UInt64: Connection] = [:]
@@ -52,10 +56,12 @@ final class Server {
     // What this turn has touched.
     private var dirtyHosts: [GroupHost] = []
     private var hostsToSync: [GroupHost] = []
-    private var dirtyConnections: Set<UInt64> = []
-    private var dirtyStreams: Set<UInt64> = []
+    private var dirtyConnections: [Connection] = []
+    private var dirtyStreams: [Connection] = []
     private var turnTime: Timestamp?
     private var isInTurn = false
+    /// The connection that was answered last.
+    private var recentConnection: Connection?
     /// The messages of this turn's commits, which all observers of the whole group share. The commits are held too: an
     /// address alone could be another's by now.
     private var sharedMessages: [ObjectIdentifier: (of: RecordedCommit, bytes: [UInt8])] = [:]
@@ -99,6 +105,7 @@ extension Server {
         endTurn()
         isInTurn = false
         turnTime = nil
+        recentConnection = nil
     }
 
     func markDirty(_ host: GroupHost) {
@@ -110,7 +117,9 @@ extension Server {
     }
 
     func markDirty(_ connection: Connection) {
-        dirtyConnections.insert(connection.id)
+        guard !connection.isDirty else { return }
+        connection.isDirty = true
+        dirtyConnections.append(connection)
     }
 
     private func endTurn() {
@@ -138,18 +147,15 @@ extension Server {
 
     /// The writers get their replies before the observers get the news.
     private func sendReplies() {
-        for id in dirtyConnections {
-            guard let connection = connections[id] else { continue }
-            send(connection)
-        }
+        for connection in dirtyConnections where !connection.isClosed { send(connection) }
     }
 
     private func serveWaitingCalls() -> Bool {
-        let ids = dirtyConnections
+        let dirty = dirtyConnections
         dirtyConnections = []
+        for connection in dirty { connection.isDirty = false }
         var hasServed = false
-        for id in ids {
-            guard let connection = connections[id] else { continue }
+        for connection in dirty where !connection.isClosed {
             if serve(connection) { hasServed = true }
             settle(connection)
         }
@@ -157,11 +163,11 @@ extension Server {
     }
 
     private func drainStreams() {
-        let ids = dirtyStreams
+        let dirty = dirtyStreams
         dirtyStreams = []
-        for id in ids {
-            guard let connection = connections[id] else { continue }
-            send(connection)
+        for connection in dirty {
+            connection.isStreamDirty = false
+            if !connection.isClosed { send(connection) }
         }
     }
 
@@ -189,9 +195,11 @@ extension Server {
     /// Tells the observers of a commit that the journal has.
     func deliver(_ recorded: RecordedCommit) {
         commitCount += 1
-        for id in watchers[recorded.commit.group] ?? [] {
-            connections[id]?.stream?.offer(recorded)
-            dirtyStreams.insert(id)
+        guard !watchers.isEmpty, let ids = watchers[recorded.commit.group] else { return }
+        for id in ids {
+            guard let connection = connections[id] else { continue }
+            connection.stream?.offer(recorded)
+            markStreamDirty(connection)
         }
     }
 
@@ -201,16 +209,32 @@ extension Server {
         connection.stream = nil
         body(&stream)
         connection.stream = stream
-        dirtyStreams.insert(id)
+        markStreamDirty(connection)
     }
 
     func markStreamDirty(_ connection: Connection) {
-        dirtyStreams.insert(connection.id)
+        guard !connection.isStreamDirty else { return }
+        connection.isStreamDirty = true
+        dirtyStreams.append(connection)
     }
 
     func answer(_ target: Connection.ReplyTarget, with reply: [UInt8]) {
-        guard let serial = target.serial, let connection = connections[target.connection] else { return }
+        guard let serial = target.serial, let connection = connection(target.connection) else { return }
         connection.fill(serial, with: reply)
         markDirty(connection)
+    }
+
+    /// The same with a message that `write` puts out.
+    func answer(_ target: Connection.ReplyTarget, writing write: (inout JSONWriter) -> Void) {
+        guard let serial = target.serial, let connection = connection(target.connection) else { return }
+        connection.fill(serial, writing: write)
+        markDirty(connection)
+    }
+
+    /// The connection, unless it is closed. Those answered in one turn are few.
+    private func connection(_ id: UInt64) -> Connection? {
+        if let recentConnection, recentConnection.id == id, !recentConnection.isClosed { return recentConnection }
+        recentConnection = connections[id]
+        return recentConnection
     }
 }

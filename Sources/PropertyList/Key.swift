@@ -18,19 +18,18 @@ extension Key: Hashable {
 
     package func hash(into hasher: inout Hasher) {
         // Eight bytes at a time: no normalisation, and no call of the hasher for each byte.
-        var word: UInt64 = 0
-        var filled: UInt64 = 0
         let bytes = string.utf8.span
-        for index in bytes.indices {
-            word = word << 8 | UInt64(bytes[index])
-            filled += 1
-            if filled & 7 == 0 {
-                hasher.combine(word)
-                word = 0
-            }
+        var index = 0
+        while index + 8 <= bytes.count {
+            hasher.combine(bytes.word(at: index))
+            index += 8
         }
-        hasher.combine(word)
-        hasher.combine(filled)
+        var rest = UInt64(truncatingIfNeeded: bytes.count)
+        while index < bytes.count {
+            rest = rest << 8 | UInt64(bytes[index])
+            index += 1
+        }
+        hasher.combine(rest)
     }
 }
 
@@ -62,10 +61,25 @@ extension String {
         guard left.count == right.count else { return false }
         // From the end: names of settings differ there, while many begin alike.
         var index = left.count
+        while index >= 8 {
+            index -= 8
+            guard left.word(at: index) == right.word(at: index) else { return false }
+        }
         while index > 0 {
             index -= 1
             guard left[index] == right[index] else { return false }
         }
         return true
+    }
+}
+
+extension Span<UInt8> {
+    /// The eight bytes from `index` on as one number, the first byte lowest. Traps where they are not all in the span.
+    @inline(__always)
+    func word(at index: Int) -> UInt64 {
+        let eight = extracting(index..<(index + 8))
+        var word: UInt64 = 0
+        for step in 0..<8 { word |= UInt64(eight[step]) << UInt64(truncatingIfNeeded: step * 8) }
+        return word
     }
 }

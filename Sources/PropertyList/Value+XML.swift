@@ -87,7 +87,10 @@ extension XMLPropertyList {
     /// The first character of the text that XML 1.0 cannot hold.
     package static func firstUncarriable(in string: String) -> Unicode.Scalar? {
         // Only a control character or one that begins with these three bytes' first is worth a second look.
-        guard string.utf8.contains(where: { $0 < 0x20 || $0 == 0xEF }) else { return nil }
+        let bytes = string.utf8.span
+        var isSuspicious = false
+        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0xEF { isSuspicious = true }
+        guard isSuspicious else { return nil }
         return string.unicodeScalars.first { scalar in
             switch scalar.value {
             case 0x09, 0x0A, 0x0D: false

@@ -14,17 +14,10 @@ extension JSONReader {
 
     /// Steps to the next quote or backslash.
     private mutating func skipPlain(in bytes: Span<UInt8>) throws(JSONError) {
-        var index = position
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                position = index
-                return
-            }
-            guard byte >= 0x20 else { throw JSONError(.controlCharacter, at: index) }
-            index += 1
-        }
-        throw JSONError(.unexpectedEnd, at: bytes.count)
+        let end = bytes.nextSpecial(from: position)
+        guard end < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+        guard bytes[end] >= 0x20 else { throw JSONError(.controlCharacter, at: end) }
+        position = end
     }
 
     /// The string as the bytes between escapes and what the escapes stand for, in turn.

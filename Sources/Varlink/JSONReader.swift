@@ -113,7 +113,7 @@ extension JSONReader {
         return true
     }
 
-    private mutating func skipWhiteSpace(in bytes: Span<UInt8>) {
+    mutating func skipWhiteSpace(in bytes: Span<UInt8>) {
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1

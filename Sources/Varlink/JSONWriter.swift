@@ -4,10 +4,8 @@
 /// are closed is the caller's part. No white space is written, and reals always carry a point or an exponent, so that
 /// they are reals again when read.
 package struct JSONWriter: Sendable {
+    /// What was written. Whoever puts something else here goes on behind it, as behind the end of a message.
     package var bytes: [UInt8]
-    /// Up to so many bytes room is made for the worst case, instead of counting what has to be escaped.
-    private static let shortCount = 64
-
     /// Whether a value stands before, at this level.
     private var needsComma = false
 
@@ -24,6 +22,18 @@ package struct JSONWriter: Sendable {
     /// The name of a member; its value is to follow.
     package mutating func member(_ name: String) {
         appendQuoted(name, isName: true)
+    }
+
+    package mutating func member(_ name: JSONName) {
+        bytes.append(contentsOf: needsComma ? name.following : name.first)
+        needsComma = false
+    }
+
+    /// An object and the name of its first member.
+    package mutating func beginObject(_ name: JSONName) {
+        separate()
+        bytes.append(contentsOf: name.opening)
+        needsComma = false
     }
 
     package mutating func null() { literal("null") }
@@ -49,6 +59,14 @@ package struct JSONWriter: Sendable {
     package mutating func raw(_ encoded: [UInt8]) {
         separate()
         bytes.append(contentsOf: encoded)
+    }
+
+    /// A piece of text that is encoded already, from the beginning of a member or value on, which is not looked at. It ends
+    /// behind a value, or where one is to follow.
+    package mutating func part(_ encoded: [UInt8], awaitsValue: Bool) {
+        separate()
+        bytes.append(contentsOf: encoded)
+        needsComma = !awaitsValue
     }
 
     package mutating func raw(_ encoded: ArraySlice<UInt8>) {
@@ -93,6 +111,16 @@ extension JSONWriter {
     package mutating func member(_ name: String, string value: String) {
         member(name)
         string(value)
+    }
+
+    package mutating func member(_ name: JSONName, string value: String) {
+        member(name)
+        string(value)
+    }
+
+    package mutating func member(_ name: JSONName, integer value: Int64) {
+        member(name)
+        integer(value)
     }
 
     package mutating func member(_ name: String, integer value: Int64) {
@@ -153,72 +181,47 @@ extension JSONWriter {
     }
 
     private mutating func appendDecimal(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        let start = bytes.count
+        // Nineteen digits at most, worked out from the last one on.
+        var digits = InlineArray<19, UInt8>(repeating: 0)
+        var first = 19
         var rest = value.magnitude
         repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
+            first -= 1
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
+            rest = quotient
         } while rest != 0
-        bytes[start...].reverse()
-    }
-
-    /// A text between quotes, with what stands around it, in one step: nearly all texts are short, and the bookkeeping of
-    /// the array would cost more than the bytes.
-    private mutating func appendQuoted(_ text: String, isName: Bool) {
-        let count = text.utf8.count
-        let room = count <= Self.shortCount ? count * 6 : Self.escapedCount(of: text)
-        guard room > count || count <= Self.shortCount else { return appendLongPlain(text, isName: isName) }
-        let comma = needsComma
-        bytes.append(addingCapacity: room + 4) { output in
-            if comma { output.append(UInt8(ascii: ",")) }
-            output.append(UInt8(ascii: "\""))
-            Self.escape(text.utf8.span, into: &output)
-            output.append(UInt8(ascii: "\""))
-            if isName { output.append(UInt8(ascii: ":")) }
+        bytes.append(addingCapacity: 20) { output in
+            if value < 0 { output.append(UInt8(ascii: "-")) }
+            for index in first..<19 { output.append(digits[index]) }
         }
-        needsComma = !isName
     }
 
-    private mutating func appendLongPlain(_ text: String, isName: Bool) {
+    /// A text between quotes. Nearly none has anything to escape, so it is copied in one piece and looked at afterwards.
+    private mutating func appendQuoted(_ text: String, isName: Bool) {
         separate()
         bytes.append(UInt8(ascii: "\""))
+        let start = bytes.count
         bytes.append(contentsOf: text.utf8)
+        if bytes.span.nextSpecial(from: start) < bytes.count { escape(text, from: start) }
         bytes.append(UInt8(ascii: "\""))
         if isName { bytes.append(UInt8(ascii: ":")) }
         needsComma = !isName
     }
 
-    private static func escape(_ text: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
-        for index in text.indices {
-            let byte = text[index]
+    /// Replaces what was put out from `start` on by the same text with escapes.
+    private mutating func escape(_ text: String, from start: Int) {
+        bytes.removeLast(bytes.count - start)
+        for byte in text.utf8 {
             if byte < 0x20 {
-                output.append(UInt8(ascii: "\\"))
-                output.append(UInt8(ascii: "u"))
-                output.append(UInt8(ascii: "0"))
-                output.append(UInt8(ascii: "0"))
-                output.append(hexadecimal(byte >> 4))
-                output.append(hexadecimal(byte & 0xF))
-                continue
-            }
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
-            output.append(byte)
-        }
-    }
-
-    /// The bytes that the text has once it is escaped.
-    private static func escapedCount(of text: String) -> Int {
-        let bytes = text.utf8.span
-        var count = bytes.count
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if byte < 0x20 {
-                count += 5
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                count += 1
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(Self.hexadecimal(byte >> 4))
+                bytes.append(Self.hexadecimal(byte & 0xF))
+            } else {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(byte)
             }
         }
-        return count
     }
 
     private static func hexadecimal(_ digit: UInt8) -> UInt8 {

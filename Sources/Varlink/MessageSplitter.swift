@@ -25,7 +25,9 @@ package struct MessageSplitter: Sendable {
     /// The bytes appended and not yet returned as part of a message.
     package var bufferedByteCount: Int { buffer.count - start }
 
-    package mutating func append(_ bytes: some Sequence<UInt8>) {
+    package mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
+
+    package mutating func append(_ bytes: ArraySlice<UInt8>) {
         // Whatever follows a violation is not looked at any more.
         guard violation == nil else { return }
         compact()
@@ -52,16 +54,8 @@ package struct MessageSplitter: Sendable {
     }
 
     private mutating func nextNUL() -> Int? {
-        scanned = Self.firstNUL(in: buffer.span, from: scanned)
+        scanned = buffer.span.nextZero(from: scanned)
         return scanned < buffer.count ? scanned : nil
-    }
-
-    private static func firstNUL(in bytes: Span<UInt8>, from start: Int) -> Int {
-        var index = start
-        while index < bytes.count, bytes[index] != 0 {
-            index += 1
-        }
-        return index
     }
 
     private mutating func check(_ length: Int) throws(ProtocolViolation) {

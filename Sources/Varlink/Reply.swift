@@ -81,7 +81,7 @@ extension Reply {
         continues: Bool = false, capacity: Int = 128, writing write: (inout JSONWriter) -> Void
     ) -> [UInt8] {
         message(capacity: capacity) { writer in
-            writer.member("parameters")
+            writer.member(.parameters)
             writer.beginObject()
             write(&writer)
             writer.endObject()

@@ -1,0 +1,129 @@
+/// Reads a JSON text of a known shape straight into typed values, without a tree in between.
+///
+/// For the calls that come most, written as programs write them. It knows nothing of escapes, nulls and longer names,
+/// and tells nothing of what is wrong: whatever it does not take is to be read again by `JSONReader`, which takes what is
+/// sound and says what is not. What it takes means the same to both. A value used for one text; the bytes are handed to
+/// each step, since a span must not be stored.
+package struct JSONCursor {
+    /// The text is not of the shape expected.
+    package struct Unexpected: Error {
+        package init() {}
+    }
+
+    /// A member's name of at most sixteen bytes, as a number: comparing it is one step.
+    package struct Name: Equatable, Sendable {
+        private var bytes: UInt128 = 0
+        private var count = 0
+
+        fileprivate init() {}
+
+        package init(_ text: StaticString) {
+            for byte in text.description.utf8 { append(byte) }
+        }
+
+        fileprivate mutating func append(_ byte: UInt8) {
+            bytes = bytes << 8 | UInt128(byte)
+            count += 1
+        }
+    }
+
+    private var reader = JSONReader(depthLimit: 0)
+
+    package init() {}
+
+    /// The opening bracket of an object or array that is not empty.
+    package mutating func open(_ bracket: Unicode.Scalar, in bytes: Span<UInt8>) throws(Unexpected) {
+        reader.skipWhiteSpace(in: bytes)
+        try take(UInt8(ascii: bracket), in: bytes)
+    }
+
+    /// Behind a member or element.
+    ///
+    /// - Returns: whether another one follows; if not, the closing bracket is behind us.
+    package mutating func another(until bracket: Unicode.Scalar, in bytes: Span<UInt8>) throws(Unexpected) -> Bool {
+        reader.skipWhiteSpace(in: bytes)
+        guard reader.position < bytes.count else { throw Unexpected() }
+        let byte = bytes[reader.position]
+        reader.position += 1
+        if byte == UInt8(ascii: ",") { return true }
+        guard byte == UInt8(ascii: bracket) else { throw Unexpected() }
+        return false
+    }
+
+    /// The name of a member and what stands between it and its value.
+    package mutating func name(in bytes: Span<UInt8>) throws(Unexpected) -> Name {
+        reader.skipWhiteSpace(in: bytes)
+        try take(UInt8(ascii: "\""), in: bytes)
+        var name = Name()
+        let limit = min(bytes.count, reader.position + 17)
+        var index = reader.position
+        // A name with an escape or a control character in it equals none that is asked for.
+        while index < limit, bytes[index] != UInt8(ascii: "\"") {
+            name.append(bytes[index])
+            index += 1
+        }
+        guard index < limit else { throw Unexpected() }
+        reader.position = index + 1
+        reader.skipWhiteSpace(in: bytes)
+        try take(UInt8(ascii: ":"), in: bytes)
+        reader.skipWhiteSpace(in: bytes)
+        return name
+    }
+
+    /// A string without escapes.
+    package mutating func string(in bytes: Span<UInt8>) throws(Unexpected) -> String {
+        try take(UInt8(ascii: "\""), in: bytes)
+        let start = reader.position
+        let end = bytes.nextSpecial(from: start)
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\""),
+            let text = try? JSONReader.text(start..<end, of: bytes)
+        else { throw Unexpected() }
+        reader.position = end + 1
+        return text
+    }
+
+    /// Steps over this very string, if it is what comes.
+    package mutating func skip(_ text: String, in bytes: Span<UInt8>) -> Bool {
+        let expected = text.utf8.span
+        let start = reader.position + 1
+        let end = start + expected.count
+        guard end < bytes.count, bytes[start - 1] == UInt8(ascii: "\""), bytes[end] == UInt8(ascii: "\"") else {
+            return false
+        }
+        var index = 0
+        while index + 8 <= expected.count {
+            guard expected.word(at: index) == bytes.word(at: start + index) else { return false }
+            index += 8
+        }
+        while index < expected.count {
+            guard expected[index] == bytes[start + index] else { return false }
+            index += 1
+        }
+        reader.position = end + 1
+        return true
+    }
+
+    /// A number, as an integer or a real.
+    package mutating func number(in bytes: Span<UInt8>) throws(Unexpected) -> JSON {
+        guard reader.position < bytes.count, let number = try? reader.number(in: bytes) else { throw Unexpected() }
+        return number
+    }
+
+    package mutating func boolean(in bytes: Span<UInt8>) throws(Unexpected) -> Bool {
+        guard reader.position < bytes.count else { throw Unexpected() }
+        let value = bytes[reader.position] == UInt8(ascii: "t")
+        for expected in (value ? "true" : "false").utf8 { try take(expected, in: bytes) }
+        return value
+    }
+
+    /// Nothing but white space follows.
+    package mutating func end(in bytes: Span<UInt8>) throws(Unexpected) {
+        reader.skipWhiteSpace(in: bytes)
+        guard reader.position == bytes.count else { throw Unexpected() }
+    }
+
+    private mutating func take(_ byte: UInt8, in bytes: Span<UInt8>) throws(Unexpected) {
+        guard reader.position < bytes.count, bytes[reader.position] == byte else { throw Unexpected() }
+        reader.position += 1
+    }
+}
