@@ -87,9 +87,21 @@ extension AppGroupError {
         case .timedOut: self.init(.timedOut, "appgroupd did not answer in time")
         case .closed: self.init(.unreachable, "the connection to appgroupd was closed")
         case .unreachable(let path, let obstacle):
-            self.init(.unreachable, "appgroupd cannot be reached at \(path): \(obstacle)")
+            self.init(.unreachable, "appgroupd cannot be reached at \(path): \(obstacle.advice)")
         case .violation, .unexpectedReply, .service, .unknown:
             self.init(.protocolViolation, "appgroupd answered what this version does not understand: \(error)")
+        }
+    }
+}
+
+extension ConnectionError.Obstacle {
+    /// What it means and what helps.
+    fileprivate var advice: String {
+        switch self {
+        case .absent: "nobody listens; start it with systemctl --user start appgroupd.socket"
+        case .stale: "the daemon that made the socket is gone; start it with systemctl --user start appgroupd.socket"
+        case .permissionDenied: "the socket is another user's"
+        case .other(let errno): "error \(errno)"
         }
     }
 }
