@@ -13,6 +13,8 @@ struct LoadThread {
     private let isDaemonKilled: Bool
     private var random: SplitMix
     private var own = 0
+    /// How often in a row it has not waited for the daemon.
+    private var haste = 0
     private var appended = 0
     private var tokens: [ObservationToken] = []
     private var tasks: [Task<Void, Never>] = []
@@ -57,12 +59,16 @@ struct LoadThread {
         }
     }
 
-    /// Waits until the daemon has caught up. Where it is killed on the way, not for long: then writes are to wait for it.
-    private func pause() {
+    /// Waits until the daemon has caught up. Where it is killed on the way, not for long: then writes are to wait for it,
+    /// as long as they do not become more and more.
+    private mutating func pause() {
+        let isPatient = !isDaemonKilled || haste >= 8
         do throws(AppGroupError) {
-            try settings.synchronize(within: isDaemonKilled ? 0.1 : 60)
+            try settings.synchronize(within: isPatient ? 60 : 0.1)
+            haste = 0
         } catch {
-            if !isDaemonKilled { Report.complain("synchronize: \(error)") }
+            haste += 1
+            if isPatient, error.code != .unreachable { Report.complain("synchronize: \(error)") }
         }
     }
 
