@@ -10,7 +10,7 @@
  *     swift build --sanitize thread --product AppGroupStress        (and appgroupd)
  *     LD_PRELOAD=$PWD/swift-mutex.so …/AppGroupStress …
  *
- * Symbols and the calling convention (self in the context register) are those of Swift 6.3 on Linux x86-64 and arm64.
+ * Symbols and the calling convention (self in the context register) are those of Swift 6.3 on Linux; tried on x86-64.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
