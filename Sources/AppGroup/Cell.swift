@@ -17,8 +17,9 @@ final class Cell: Observable, Sendable {
     private let list: SearchList
     private let registrar = ObservationRegistrar()
 
-    /// Made once: making it costs more than the rest of a read.
-    private static let path: any KeyPath<Cell, Value?> & Sendable = \.value
+    /// Kept, since making it, or finding a static one, costs as much as the rest of a read.
+    private let path: any KeyPath<Cell, Value?> & Sendable = \.value
+    private let fork = ForkGuard.mark
 
     /// Whether there is more to look through than the group and the registered defaults.
     private let layered: Atomic<Bool>
@@ -35,7 +36,7 @@ final class Cell: Observable, Sendable {
 
     /// The value, noted by whoever is tracking what it reads.
     var value: Value? {
-        registrar.access(self, keyPath: Self.path)
+        registrar.access(self, keyPath: path)
         return untracked
     }
 
@@ -43,7 +44,7 @@ final class Cell: Observable, Sendable {
     /// lock.
     var scalar: Value? {
         guard argument == nil, let value = place.scalar else { return nil }
-        registrar.access(self, keyPath: Self.path)
+        registrar.access(self, keyPath: path)
         return value
     }
 
@@ -68,8 +69,8 @@ final class Cell: Observable, Sendable {
     /// Notes the access, and says in which state the value is; nil where only looking can tell.
     @usableFromInline
     func noteAccess() -> Stamp? {
-        registrar.access(self, keyPath: Self.path)
-        guard !ForkGuard.isChild, !layered.load(ordering: .acquiring) else { return nil }
+        registrar.access(self, keyPath: path)
+        guard !fork.isChild, !layered.load(ordering: .acquiring) else { return nil }
         return Stamp(version: place.version, registrations: ProcessDomains.generation)
     }
 

@@ -6,12 +6,21 @@ import Synchronization
 ///
 /// Safe for any thread. Processes started by `posix_spawn`, or that call `exec` after forking, are not concerned.
 enum ForkGuard {
-    private static let child = Atomic(false)
+    /// The mark itself, for who asks at every read and keeps it: to find a static value costs more than to look at it.
+    final class Mark: Sendable {
+        fileprivate let isSet = Atomic(false)
+
+        var isChild: Bool { isSet.load(ordering: .relaxed) }
+    }
+
+    static let mark = Mark()
     private static let hasSaidSo = Atomic(false)
 
     /// Set in the child, before `fork` returns there.
     private static let isArmed: Bool = {
-        pthread_atfork(nil, nil) { ForkGuard.child.store(true, ordering: .relaxed) } == 0
+        // Made before: a child must not be the first to make it.
+        _ = mark
+        return pthread_atfork(nil, nil) { ForkGuard.mark.isSet.store(true, ordering: .relaxed) } == 0
     }()
 
     static func arm() {
@@ -20,13 +29,13 @@ enum ForkGuard {
 
     /// The first time also on the standard error, since getters have no other way to say it.
     static var isChild: Bool {
-        guard child.load(ordering: .relaxed) else { return false }
+        guard mark.isChild else { return false }
         sayOnce()
         return true
     }
 
     /// The same for the library's own use, without a word.
-    static var isInChild: Bool { child.load(ordering: .relaxed) }
+    static var isInChild: Bool { mark.isChild }
 
     static let error = AppGroupError(
         .forked,

@@ -91,8 +91,10 @@ extension GroupDefaults {
 
     /// What a reader sees: the first hit in the search list. Noted by whoever tracks what it reads.
     func effectiveValue(_ key: PropertyList.Key) -> Value? {
-        if ForkGuard.isChild { return nil }
-        if !searchList.isReady { waitForFirstState() }
+        if !searchList.isReady {
+            if ForkGuard.isChild { return nil }
+            waitForFirstState()
+        }
         return searchList.value(key)
     }
 

@@ -38,6 +38,7 @@ final class SearchList: Sendable {
     private let domains: ProcessDomains
     private let state = Mutex(State())
     private let hasSuites = Atomic(false)
+    private let fork = ForkGuard.mark
 
     init(own: Replica, domains: ProcessDomains = .shared) {
         self.own = own
@@ -74,7 +75,8 @@ final class SearchList: Sendable {
         return scalar ?? (found ?? cell(key)).value
     }
 
-    var isReady: Bool { own.isReady }
+    /// Whether the group's state is there, and this process may read it.
+    var isReady: Bool { own.isReady && !fork.isChild }
 
     /// The key's cell, through which it is read; made at the first asking.
     func cell(_ key: Key) -> Cell {
