@@ -182,7 +182,15 @@ static void child_main(const char *path, char *const argv[], char *const envp[],
 
 int cshim_spawn(const char *path, char *const argv[], char *const envp[], int in, int out, int err, int death_signal) {
     const int fds[3] = {in, out, err};
+    int gone[2];
+    if (pipe2(gone, O_CLOEXEC) < 0) return -1;
     pid_t pid = fork();
     if (pid == 0) child_main(path, argv, envp, fds, death_signal);
+    /* Until its exec the child has a copy of every descriptor, and a file that we close meanwhile is not closed yet. The
+       exec, or the child's end, closes its end of the pipe. */
+    close(gone[1]);
+    char byte;
+    if (pid > 0) while (read(gone[0], &byte, 1) < 0 && errno == EINTR) {}
+    close(gone[0]);
     return pid;
 }

@@ -98,7 +98,8 @@ package final class ChildProcess {
         guard let forker else { return -1 }
         let outcome = ForkOutcome()
         forker.submit {
-            outcome.pid.withLock { $0 = fork(program, arguments, variables, descriptors) }
+            let pid = Forks.keptOut { fork(program, arguments, variables, descriptors) }
+            outcome.pid.withLock { $0 = pid }
             done.signal()
         }
         done.wait()

@@ -107,7 +107,7 @@ extension TemporaryDirectory {
     /// A file as `> name` of a shell makes it: thousands of them in no time, since nothing is synced.
     @discardableResult
     func quickWrite(_ name: String) throws -> String {
-        try Files.open(file(name), [.writeOnly, .create, .truncate]).writeAll([0x31])
+        try Forks.keptOut { try Files.open(file(name), [.writeOnly, .create, .truncate]).writeAll([0x31]) }
         return file(name)
     }
 }
@@ -119,7 +119,7 @@ func shell(_ command: String, _ location: SourceLocation = #_sourceLocation) thr
     process.arguments = ["-ec", command]
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
-    try process.run()
+    try Forks.keptOut { try process.run() }
     process.waitUntilExit()
     try #require(process.terminationStatus == 0, "\(command)", sourceLocation: location)
 }
