@@ -131,3 +131,9 @@ func watchCount() throws -> Int {
         return count + info.split(separator: "\n").filter { $0.hasPrefix("inotify wd") }.count
     }
 }
+
+/// How many inotify descriptors the process has. Other kinds come and go with the suites that run beside these.
+func inotifyCount() -> Int {
+    let names = (try? Files.list("/proc/self/fd")) ?? []
+    return names.count { (try? Files.readLink("/proc/self/fd/\($0)"))?.contains("inotify") == true }
+}
