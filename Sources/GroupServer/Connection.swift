@@ -247,9 +247,6 @@ extension Connection {
         outgoing.append(tail)
         tail = []
     }
-
-    /// What a peer costs us beside its socket, in bytes.
-    var waitingSize: Int { outgoingSize + (stream?.waitingSize ?? 0) + (documents?.waitingSize ?? 0) }
 }
 
 // MARK: - Sending

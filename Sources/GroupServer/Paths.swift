@@ -66,7 +66,6 @@ package struct Paths: Equatable, Sendable {
 
     package func journal(of group: String) -> String { "\(state)/\(group).journal" }
     var cookieDirectory: String { "\(state)/cookies" }
-    package var trash: String { "\(root)/.trash" }
 }
 
 extension Paths.Problem: CustomStringConvertible {
