@@ -81,6 +81,7 @@ package struct WatchStream: Sendable {
         entries = Dictionary(watches.map { ($0.group, Entry(filter: $0.filter)) }) { first, _ in first }
     }
 
+    package var groups: some Collection<GroupIdentifier> { entries.keys }
     package var isEmpty: Bool { head == queue.count && !hasCollapsed }
     /// What waits, in bytes of encoded commits and of what they collapsed to: at most the bound, but for one commit that
     /// is larger than the bound and waits alone.
