@@ -92,8 +92,9 @@ import Testing
         let daemon = try RunningDaemon(configuration: ["MaxValueSize=100"])
         let a = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
         _ = a.effectiveValue("k")
-        let number = try a.submit([.set("k", .string(String(repeating: "x", count: 200)))])
-        await #expect(throws: AppGroupError.self) { try await answered(a, number) }
+        try a.submit([.set("k", .string(String(repeating: "x", count: 200)))])
+        // `commit()` knows of a refusal that came before anybody waited; `whenAnswered` tells only who waits already.
+        await #expect(throws: AppGroupError.self) { try await a.commit() }
         #expect(a.effectiveValue("k") == nil)
     }
 
