@@ -13,7 +13,7 @@ struct DamagedFileTests {
     struct Damage: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var condition: PlistCondition
-        /// Puts it into the place of the sound file.
+        /// Makes it at a path, to take the place of the sound file.
         var make: @Sendable (String) throws -> Void
         /// Whether there is a text that must not be touched.
         var text: String?
@@ -21,36 +21,29 @@ struct DamagedFileTests {
 
     static let damages = [
         Damage(
-            testDescription: "garbage", condition: .damaged, make: { try Plist.replace($0, with: "garbage") },
+            testDescription: "garbage", condition: .damaged,
+            make: { try Data("garbage".utf8).write(to: URL(filePath: $0)) },
             text: "garbage"),
-        Damage(testDescription: "no bytes", condition: .damaged, make: { try Plist.overwrite($0, with: "") }, text: ""),
+        Damage(
+            testDescription: "no bytes", condition: .damaged, make: { try Data().write(to: URL(filePath: $0)) },
+            text: ""),
         Damage(
             testDescription: "half a file", condition: .damaged,
-            make: { try Plist.overwrite($0, with: String(Plist.text(["a": "<integer>7</integer>"]).prefix(150))) },
+            make: { try Data(Plist.text(["a": "<integer>7</integer>"]).utf8.prefix(150)).write(to: URL(filePath: $0)) },
             text: String(Plist.text(["a": "<integer>7</integer>"]).prefix(150))),
         Damage(
             testDescription: "a directory in its place", condition: .unreachable,
-            make: {
-                try Plist.remove($0)
-                try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false)
-            }),
+            make: { try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false) }),
         Damage(
             testDescription: "a FIFO in its place", condition: .unreachable,
-            make: {
-                try Plist.remove($0)
-                _ = unsafe mkfifo($0, 0o600)
-            }),
+            make: { _ = unsafe mkfifo($0, 0o600) }),
         Damage(
             testDescription: "a dangling link", condition: .unreachable,
-            make: {
-                try Plist.remove($0)
-                try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: "/no/such/file")
-            }),
+            make: { try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: "/no/such/file") }),
         Damage(
             testDescription: "links in a circle", condition: .unreachable,
-            make: {
-                try Plist.remove($0)
-                try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0)
+            make: { [group] in
+                try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: "\(group).plist")
             }),
     ]
 
@@ -63,7 +56,7 @@ struct DamagedFileTests {
         let path = daemon.plist(Self.group)
         try peer.write(.example, [.set("a", .integer(1)), .set("b", .integer(1))])
         try peer.synchronize()
-        try damage.make(path)
+        try Plist.exchange(path, damage.make)
         guard case .storageFailed(let reason, _)? = try peer.refusal(of: .synchronize(.example)) else {
             Issue.record("Synchronize did not say it")
             return
@@ -82,8 +75,8 @@ struct DamagedFileTests {
         let again = try SettingsPeer(daemon)
         #expect(try again.read(.example).values == ["a": .integer(2), "b": .integer(1)])
         let watcher = try daemon.watcher(of: .example)
-        try FileManager.default.removeItem(atPath: path)
-        try Plist.replace(path, with: Plist.text(["a": "<integer>1</integer>", "b": "<integer>3</integer>"]))
+        let sound = Plist.text(["a": "<integer>1</integer>", "b": "<integer>3</integer>"])
+        try Plist.exchange(path) { try Data(sound.utf8).write(to: URL(filePath: $0)) }
         let commit = try watcher.nextCommit()
         #expect(commit.changes == [Change(key: "b", old: .integer(1), new: .integer(3))])
         try again.synchronize()

@@ -29,7 +29,7 @@ struct FileEditTests {
 
     @Test("a save is one commit of origin file, with the keys that changed", arguments: Saving.allCases)
     func save(_ saving: Saving) throws {
-        let daemon = try RunningDaemon()
+        let daemon = try RunningDaemon(configuration: ["SettleSec=1h"])
         let peer = try daemon.peer(with: .example)
         try peer.write(.example, [.set("same", .integer(1)), .set("changed", .integer(1)), .set("gone", .integer(1))])
         try peer.synchronize()
@@ -128,7 +128,7 @@ struct FileEditTests {
 
     @Test("a file that is gone for a moment only is no reset")
     func goneForAMoment() throws {
-        let daemon = try RunningDaemon(configuration: ["SettleSec=500ms"])
+        let daemon = try RunningDaemon(configuration: ["SettleSec=1h"])
         let peer = try daemon.peer(with: .example)
         let path = daemon.plist(Self.group)
         try peer.write(.example, [.set("a", .integer(1))])

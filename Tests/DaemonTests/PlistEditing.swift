@@ -1,5 +1,6 @@
 import Foundation
 import GroupModel
+import LinuxIO
 import PropertyList
 import TestSupport
 
@@ -37,6 +38,15 @@ enum Plist {
 
     static func move(_ path: String, to newPath: String) throws {
         guard unsafe rename(path, newPath) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
+
+    /// Puts what `make` makes at the path it is given into the place of what is there, in one step: while the name is
+    /// missing for longer than the settle time, which a busy machine makes of any moment, the file counts as deleted.
+    static func exchange(_ path: String, _ make: (String) throws -> Void) throws {
+        let other = path + ".other"
+        try make(other)
+        try Files.exchange(other, path)
+        try remove(other)
     }
 
     static func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
