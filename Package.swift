@@ -89,7 +89,9 @@ let package = Package(
 
         // Tests, one target a module, then the suites that run the real programs.
         .target(name: "TestSupport", dependencies: ["CShims", "LinuxIO"]),
-        .executableTarget(name: "AppGroupStress", dependencies: ["AppGroup", "CShims"]),
+        // The library's semantics, played in one process by the tests and in several by AppGroupStress.
+        .target(name: "AppGroupScenarios", dependencies: ["AppGroup"]),
+        .executableTarget(name: "AppGroupStress", dependencies: ["AppGroup", "AppGroupScenarios", "CShims"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"]),
         .testTarget(name: "GroupModelTests", dependencies: ["GroupModel", "PropertyList", "TestSupport"]),
@@ -112,7 +114,8 @@ let package = Package(
         .testTarget(
             name: "AppGroupTests",
             dependencies: [
-                "AppGroup", "AppGroupStress", "GroupModel", "PropertyList", "TestSupport", "appgroupctl", "appgroupd",
+                "AppGroup", "AppGroupScenarios", "AppGroupStress", "GroupModel", "PropertyList", "TestSupport",
+                "appgroupctl", "appgroupd",
             ]
         ),
         .testTarget(

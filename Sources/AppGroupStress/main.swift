@@ -13,6 +13,7 @@ case "churn": await Churn.run(group: arguments[1])
 case "groups": ManyGroups.run(prefix: arguments[1], count: Int(arguments[2]) ?? 0)
 case "host": Host.run(group: arguments[1])
 case "fork": ForkedChild.run(group: arguments[1])
+case "play": await Player.run(arguments)
 default: exit(64)
 }
 exit(Report.isClean ? 0 : 1)

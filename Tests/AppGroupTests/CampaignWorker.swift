@@ -21,14 +21,19 @@ final class CampaignWorker {
     /// Reads on until it says this word, and gives what stands behind it.
     @discardableResult
     func wait(for word: String, seconds: Double = 60) throws -> String {
+        try wait(forAny: [word], seconds: seconds).rest
+    }
+
+    /// Reads on until it says one of these words, and gives it and what stands behind it.
+    func wait(forAny words: [String], seconds: Double = 60) throws -> (word: String, rest: String) {
         while let line = try process.readLine(seconds: seconds) {
             lines.append(line)
-            if line == word { return "" }
-            if line.hasPrefix(word + " ") { return String(line.dropFirst(word.count + 1)) }
+            let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if words.contains(parts[0]) { return (parts[0], parts.count == 2 ? parts[1] : "") }
         }
         let end = try process.finish()
         throw Silent(
-            description: "\(end.ending) before it said \(word): \(lines.suffix(20)) \(end.errors.suffix(8000))")
+            description: "\(end.ending) before it said \(words): \(lines.suffix(20)) \(end.errors.suffix(8000))")
     }
 
     func tell(_ line: String) {

@@ -50,7 +50,9 @@ enum ModuleTable {
         // What shows and tests the rest.
         "Examples": ["AppGroup", "ExampleSupport", "Foundation", "Observation", "Synchronization"],
         // Plays programs for the campaigns: it links what any program links, and no more.
-        "AppGroupStress": ["AppGroup", "CShims", "Glibc", "Observation", "Synchronization"],
+        "AppGroupStress": ["AppGroup", "AppGroupScenarios", "CShims", "Glibc", "Observation", "Synchronization"],
+        // The library's semantics as programs meet them: the public interface and nothing else.
+        "AppGroupScenarios": ["AppGroup", "FoundationEssentials", "Observation", "Synchronization"],
         "TestSupport": ["CShims", "Foundation", "Glibc", "LinuxIO", "Synchronization", "Testing"],
     ]
 
