@@ -28,6 +28,17 @@ extension DaemonLink {
         perform(effects)
     }
 
+    /// Tries again the groups that the daemon could not serve, when that is due. Runs in the link's thread.
+    func retryFailedIfDue() {
+        state.withLock { state in
+            guard state.calls != nil, state.failedRetryAt.isOver else { return }
+            let failed = state.replicas.values.filter { $0.failure != nil }
+            state.failedRetryAt = .never
+            for replica in failed { state.create(replica) }
+            _ = state.calls?.flush()
+        }
+    }
+
     /// Opens the watch on all groups that exist, when that is due. Runs in the link's thread.
     func watchIfDue() {
         state.withLock { state in
@@ -59,7 +70,12 @@ extension DaemonLink {
 
 extension DaemonLink.State {
     var hasOutstandingCreate: Bool {
-        outstanding[head...].contains { if case .create = $0 { true } else { false } }
+        outstanding[head...].contains {
+            switch $0 {
+            case .create, .check: true
+            case .write, .history, .call: false
+            }
+        }
     }
 
     mutating func connected(_ channel: Channel) -> [DaemonLink.Effect] {
@@ -81,7 +97,11 @@ extension DaemonLink.State {
     }
 
     /// Waits a little longer each time, by a random part, so that many clients do not come back all at once.
-    mutating func nextRetry() -> Deadline {
+    mutating func nextRetry() -> Deadline { Self.retry(after: &attempts) }
+
+    mutating func nextFailedRetry() -> Deadline { Self.retry(after: &failedAttempts) }
+
+    private static func retry(after attempts: inout Int) -> Deadline {
         attempts += 1
         let longest = min(0.01 * Double(1 << min(attempts, 7)), 1)
         return Deadline(afterSeconds: Double.random(in: longest / 2...longest))
@@ -95,6 +115,7 @@ extension DaemonLink.State {
         }
         (calls, watch, outstanding, head, writesUnderWay, created) = (nil, nil, [], 0, 0, [])
         queuing = []
+        failedRetryAt = .never
         // At once: a daemon that restarts has its socket open already, where systemd holds it.
         retryAt = Deadline(afterSeconds: 0)
         effects += replicas.values.map { replica in

@@ -38,6 +38,7 @@ extension DaemonLink.State {
         if head == outstanding.count { (outstanding, head) = ([], 0) }
         switch call {
         case .create(let replica): return created(replica, reply)
+        case .check(let replica): return checked(replica, reply)
         case .write(let replica, let number): return written(replica, number, reply)
         case .history(let replica, let found): return historyCame(replica, reply, found)
         case .call(let completion):
@@ -56,21 +57,35 @@ extension DaemonLink.State {
     private mutating func created(_ replica: Replica, _ reply: Reply) -> [DaemonLink.Effect] {
         switch Self.result(of: reply) {
         case .failure(let error):
-            replica.fail(error)
-            return fail(replica, with: error) + [.ready(replica)] + tellStanding()
+            return fail(replica, with: error) + [.ready(replica)] + note(replica, error)
         case .success(let parameters):
-            let wasFailed = replica.failure != nil
-            replica.fail(nil)
-            created.insert(replica.group)
             containers[replica.group] = parameters["container"]?.stringValue
-            isWatchStale = true
+            if created.insert(replica.group).inserted { isWatchStale = true }
             if replica.inspect({ !$0.unknownNumbers.isEmpty }) {
                 askHistory(of: replica, before: nil, found: [:])
             } else {
                 pump(replica)
             }
-            return wasFailed ? tellStanding() : []
+            return []
         }
+    }
+
+    /// The group is there; whether it can be used is the second question.
+    private mutating func checked(_ replica: Replica, _ reply: Reply) -> [DaemonLink.Effect] {
+        switch Self.result(of: reply) {
+        case .success: note(replica, nil)
+        case .failure(let error) where error.code == .storageFailed: note(replica, error)
+        // It could not be made, which was said, or it was deleted again.
+        case .failure: []
+        }
+    }
+
+    /// Notes whether the group can be used. As long as it cannot, that is asked again from time to time.
+    private mutating func note(_ replica: Replica, _ error: AppGroupError?) -> [DaemonLink.Effect] {
+        let before = replica.failure
+        replica.fail(error)
+        if error == nil { failedAttempts = 0 } else { failedRetryAt = nextFailedRetry() }
+        return before == error ? [] : tellStanding()
     }
 
     /// The group cannot be used: its writes are refused, and those who wait are told.

@@ -16,6 +16,8 @@ final class DaemonLink: Sendable {
     /// What a reply is for, in the order of the calls.
     enum Outstanding {
         case create(Replica)
+        /// Whether the group's settings are known.
+        case check(Replica)
         case write(Replica, number: UInt64)
         /// A part of it, with what the newer parts have told.
         case history(Replica, found: [UInt64: Int64])
@@ -57,6 +59,9 @@ final class DaemonLink: Sendable {
         var queued: [(bytes: [UInt8], completion: Completion)] = []
         var attempts = 0
         var retryAt = Deadline(afterSeconds: 0)
+        /// When the groups that cannot be used are tried again, and how often that was done.
+        var failedRetryAt = Deadline.never
+        var failedAttempts = 0
         var standing = ConnectionState.connecting
         var hasThread = false
         var errorObservers: [(id: UInt64, call: @Sendable (GroupIdentifier, AppGroupError) -> Void)] = []
@@ -235,9 +240,13 @@ extension DaemonLink {
 }
 
 extension DaemonLink.State {
+    /// Makes the group, and asks whether it can be read: where its file cannot, and nothing was ever known of it, the watch
+    /// has nothing to tell, which must not look like a group with nothing in it.
     mutating func create(_ replica: Replica) {
         calls?.enqueue(Request.createGroup(replica.group).callBytes)
         outstanding.append(.create(replica))
+        calls?.enqueue(Request.read(replica.group, keys: []).callBytes)
+        outstanding.append(.check(replica))
     }
 
     /// Puts the group's waiting writes on the call connection, up to the depth of the pipeline. Where that is reached, the

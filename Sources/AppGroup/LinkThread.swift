@@ -35,6 +35,7 @@ enum LinkThread {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             link.connectIfDue()
+            link.retryFailedIfDue()
             link.watchIfDue()
             link.waitForEvents()
             cshim_wake_drain(link.wake)
@@ -47,10 +48,11 @@ extension DaemonLink {
     fileprivate func waitForEvents() {
         let (calls, callEvents, watch, watchEvents, deadline) = state.withLock { state in
             let needsTime = state.calls == nil || state.isWatchStale && !state.hasOutstandingCreate
+            let deadline = needsTime && !state.replicas.isEmpty ? state.retryAt : .never
             return (
                 state.calls?.descriptor ?? -1, Self.events(state.calls),
                 state.watch?.descriptor ?? -1, Self.events(state.watch),
-                needsTime && !state.replicas.isEmpty ? state.retryAt : .never
+                deadline.earlier(of: state.failedRetryAt)
             )
         }
         _ = cshim_poll_pair(calls, callEvents, watch, watchEvents, wake, deadline.milliseconds)
