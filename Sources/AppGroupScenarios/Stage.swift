@@ -46,9 +46,7 @@ package final class Stage: Sendable {
     private let report: @Sendable (Failure) -> Void
     private let checks = Atomic(0)
 
-    /// - Parameters:
-    ///   - open: gives another object for the same group, where there is a daemon.
-    ///   - report: takes what is not as it should be.
+    /// `open` gives another object for the same group, where there is a daemon; `report` takes what is not as it should be.
     package init(
         _ cast: Cast, hasDaemon: Bool, open: @escaping @Sendable () -> GroupDefaults,
         report: @escaping @Sendable (Failure) -> Void
