@@ -9,7 +9,7 @@ struct Trace: Sendable {
     private(set) var commits: [Int64: Commit] = [:]
     private(set) var position: Position?
     private(set) var replica: [Key: Value] = [:]
-    /// How many commits came folded into others.
+    /// How many commits came folded into one that stands for them.
     private(set) var foldedCount: Int64 = 0
     private(set) var snapshotReasons: [String] = []
     /// What was not as promised; empty is good.
@@ -50,7 +50,7 @@ struct Trace: Sendable {
             replica[change.key] = change.new
         }
         position?.revision = commit.revision
-        foldedCount += (coalesced ?? 1) - 1
+        foldedCount += coalesced ?? 0
         if coalesced == nil { commits[commit.revision] = commit }
     }
 
