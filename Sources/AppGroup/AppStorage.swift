@@ -16,6 +16,9 @@ import Synchronization
 /// with ``GroupDefaults/register(defaults:)`` goes before it. A stored value that cannot be read as this type reads as the
 /// default, and is reported once by ``GroupDefaults/errors`` and on the standard error.
 ///
+/// Of a `Codable` structure or a dictionary only what changes is stored: `profile.name = "Ada"` leaves the other members as
+/// other programs have set them meanwhile. See <doc:MembersOfCodableValues>.
+///
 /// Observation: `withObservationTracking` and `Observations` notice reads of the property by themselves, in any type. In an
 /// `@Observable` class mark it `@ObservationIgnored`, so that it is not tracked twice:
 ///
@@ -36,7 +39,13 @@ public struct AppStorage<Value: Sendable>: Sendable {
     @inlinable
     public var wrappedValue: Value {
         get { setting.value }
-        nonmutating set { setting.set(newValue) }
+        nonmutating set { setting.set(newValue, changedFrom: nil) }
+        nonmutating _modify {
+            let old = setting.value
+            var new = old
+            defer { setting.set(new, changedFrom: old) }
+            yield &new
+        }
     }
 
     /// The property as something to hand on, and to observe.

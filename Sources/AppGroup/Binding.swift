@@ -4,26 +4,32 @@
 ///     toggle(appearance.$isDarkMode)
 ///     let name: Binding<String> = model.$profile.name
 ///
-/// Safe for any thread. Setting a part of a value reads the whole, and sets the whole: not a step that nobody comes between.
+/// Safe for any thread. Setting a part of a value reads the whole and stores the member that has changed; see
+/// <doc:MembersOfCodableValues>.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Binding<Value: Sendable>: Sendable {
     /// What is behind a binding that comes from a setting.
     private struct Source: Sendable {
-        var changes: @Sendable () -> GroupDefaults.Updates<ValueChange<Value>>
-        var observe: @Sendable (@escaping @Sendable (Value, Value) -> Void) -> ObservationToken
+        var changes: @Sendable (_ initial: Bool) -> GroupDefaults.Updates<ValueChange<Value>>
+        var observe: @Sendable (_ initial: Bool, @escaping @Sendable (ValueChange<Value>) -> Void) -> ObservationToken
         var reset: @Sendable () -> Void
         var exists: @Sendable () -> Bool
         var defaultValue: Value
     }
 
     private let get: @Sendable () -> Value
-    private let set: @Sendable (Value) -> Void
+    /// With what the new value was made from, if it was made from one.
+    private let set: @Sendable (Value, _ changedFrom: Value?) -> Void
     private var source: Source?
 
     /// A binding made of functions. Nothing is known of its changes: ``changes`` and ``onChange(_:)`` bring none.
     public init(get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void) {
-        (self.get, self.set) = (get, set)
+        self.init(get: get) { new, _ in set(new) }
+    }
+
+    private init(get: @escaping @Sendable () -> Value, change: @escaping @Sendable (Value, Value?) -> Void) {
+        (self.get, set) = (get, change)
     }
 
     /// A value that never changes, and that setting leaves as it is: for previews and tests.
@@ -32,16 +38,23 @@ public struct Binding<Value: Sendable>: Sendable {
     }
 
     init(_ setting: Setting<Value>) {
-        self.init(get: { setting.value }, set: { setting.set($0) })
+        self.init(get: { setting.value }, change: { setting.set($0, changedFrom: $1) })
         source = Source(
-            changes: { setting.changes }, observe: { setting.observe($0) }, reset: { setting.reset() },
+            changes: { setting.store.changes(for: setting.key, initial: $0) },
+            observe: { setting.store.observe(setting.key, initial: $0, $1) }, reset: { setting.reset() },
             exists: { setting.store.exists(setting.key.name) }, defaultValue: setting.key.defaultValue)
     }
 
     /// The value, wherever it lives.
     public var wrappedValue: Value {
         get { get() }
-        nonmutating set { set(newValue) }
+        nonmutating set { set(newValue, nil) }
+        nonmutating _modify {
+            let old = get()
+            var new = old
+            defer { set(new, old) }
+            yield &new
+        }
     }
 
     /// The binding itself, so that `$` of a binding is one.
@@ -54,9 +67,10 @@ public struct Binding<Value: Sendable>: Sendable {
         var part = Binding<Part>(
             get: { [get] in get()[keyPath: path] },
             set: { [get, set] new in
-                var value = get()
+                let old = get()
+                var value = old
                 value[keyPath: path] = new
-                set(value)
+                set(value, old)
             })
         part.source = source.map { derived($0, path) }
         return part
@@ -67,38 +81,59 @@ public struct Binding<Value: Sendable>: Sendable {
     ) -> Binding<Part>.Source {
         let defaultPart = source.defaultValue[keyPath: path]
         return Binding<Part>.Source(
-            changes: { source.changes().compactMap { $0.part(path) } },
-            observe: { callback in
-                source.observe { old, new in
-                    guard let change = ValueChange(old: old, new: new).part(path) else { return }
-                    callback(change.old, change.new)
+            changes: { source.changes($0).compactMap { $0.part(path) } },
+            observe: { initial, callback in
+                source.observe(initial) { change in
+                    if let part = change.part(path) { callback(part) }
                 }
             },
             reset: { [get, set] in
                 guard source.exists() else { return }
-                var value = get()
+                let old = get()
+                var value = old
                 value[keyPath: path] = defaultPart
-                set(value)
+                set(value, old)
             },
             exists: source.exists, defaultValue: defaultPart)
     }
 }
 
 extension Binding {
-    /// The changes of the value, by whichever process, with old and new: see ``GroupDefaults/changes(for:initial:)``.
+    /// The changes of the value, by whichever process, with old and new: see ``GroupDefaults/changes(for:initial:)-(String,_)``.
     ///
     ///     for await change in appearance.$theme.changes { print(change.old, "→", change.new) }
-    public var changes: GroupDefaults.Updates<ValueChange<Value>> {
-        source?.changes() ?? GroupDefaults.Updates { NoDelivery() }
+    public var changes: GroupDefaults.Updates<ValueChange<Value>> { changes(initial: false) }
+
+    /// The same, beginning with the present value where `initial` is true: ``ValueChange/isInitial`` marks it.
+    public func changes(initial: Bool) -> GroupDefaults.Updates<ValueChange<Value>> {
+        source?.changes(initial) ?? GroupDefaults.Updates { NoDelivery() }
     }
 
-    /// Calls back for every change of the value, by whichever process: see ``GroupDefaults/observe(_:initial:_:)``.
+    /// Calls back for every change of the value, by whichever process: see ``GroupDefaults/observe(_:initial:_:)-(String,_,_)``.
     ///
     ///     let token = appearance.$theme.onChange { old, new in print(old, "→", new) }
     ///
+    /// - Parameters:
+    ///   - initial: whether the callback is first called with the present value as both, before this function returns.
+    ///   - callback: what is called, with one change at a time.
     /// - Returns: the observation, which ends with this object: keep it.
-    public func onChange(_ callback: @escaping @Sendable (_ old: Value, _ new: Value) -> Void) -> ObservationToken {
-        source?.observe(callback) ?? ObservationToken(ObservationToken.Flag()) {}
+    public func onChange(
+        initial: Bool = false, _ callback: @escaping @Sendable (_ old: Value, _ new: Value) -> Void
+    ) -> ObservationToken {
+        onChange(initial: initial) { change in callback(change.old, change.new) }
+    }
+
+    /// The same with all that is known of the change: who made it, and the revision.
+    ///
+    ///     let token = appearance.$theme.onChange { change in
+    ///         if change.origin?.isOwn == false { print("from elsewhere:", change.new) }
+    ///     }
+    ///
+    /// - Returns: the observation, which ends with this object: keep it.
+    public func onChange(
+        initial: Bool = false, _ callback: @escaping @Sendable (ValueChange<Value>) -> Void
+    ) -> ObservationToken {
+        source?.observe(initial, callback) ?? ObservationToken(ObservationToken.Flag()) {}
     }
 
     /// Removes the key from the group, so that the value is its default again. For a part of a value: sets it to what it is
@@ -111,33 +146,5 @@ extension Binding {
     /// functions.
     public var exists: Bool {
         source?.exists() ?? true
-    }
-}
-
-/// A change of a typed value.
-public struct ValueChange<Value: Sendable>: Sendable {
-    /// What it was.
-    public let old: Value
-    /// What it is.
-    public let new: Value
-
-    /// The change of a part; nil where it has not changed, as far as its type can tell.
-    func part<Part>(_ path: KeyPath<Value, Part>) -> ValueChange<Part>? {
-        let part = ValueChange<Part>(old: old[keyPath: path], new: new[keyPath: path])
-        return part.isNone ? nil : part
-    }
-
-    /// Whether old and new are equal. Of types that are not `Equatable` nobody knows: then it is a change.
-    var isNone: Bool {
-        guard let old = old as? any Equatable else { return false }
-        return old.isEqual(to: new)
-    }
-}
-
-extension ValueChange: Equatable where Value: Equatable {}
-
-extension Equatable {
-    fileprivate func isEqual(to other: Any) -> Bool {
-        (other as? Self).map { $0 == self } ?? false
     }
 }

@@ -58,3 +58,17 @@ extension AppGroupError {
         AppGroupError(.invalidValue, "a property list cannot carry this \(type)")
     }
 }
+
+extension Codec {
+    /// Whether what is stored of this value are members or entries, each of which may be changed by itself.
+    ///
+    /// Of an enumeration with associated values the one entry stands for the case: never beside another.
+    static func hasMembers(_ value: Any) -> Bool {
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .struct, .class, .dictionary: return true
+        case .optional: return mirror.children.first.map { hasMembers($0.value) } ?? false
+        default: return false
+        }
+    }
+}

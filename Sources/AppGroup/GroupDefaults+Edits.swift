@@ -6,7 +6,7 @@ extension GroupDefaults {
     ///
     /// Reading a key gives what the edits so far make of it. A value that cannot be stored makes the whole write fail.
     public struct Edits {
-        private let settings: GroupDefaults
+        let settings: GroupDefaults
         private(set) var edits: [Edit] = []
         /// What the edits so far make of the keys.
         private var values: [PropertyList.Key: Value?] = [:]
@@ -22,18 +22,12 @@ extension GroupDefaults.Edits {
     /// The value as ``GroupDefaults/object(forKey:)`` gives it; setting nil removes the key.
     public subscript(key: String) -> Any? {
         get { value(PropertyList.Key(key))?.propertyList }
-        set { add { settings throws(AppGroupError) in try settings.edit(setting: newValue, forKey: key) } }
-    }
-
-    /// The value of a typed key, or its default.
-    public subscript<Value>(key: GroupDefaults.Key<Value>) -> Value {
-        get { value(PropertyList.Key(key.name)).flatMap(key.codec.read) ?? key.defaultValue }
-        set { add { settings throws(AppGroupError) in try settings.edit(setting: newValue, for: key) } }
+        set { add { edits throws(AppGroupError) in try edits.settings.edit(setting: newValue, forKey: key) } }
     }
 
     /// Stores a `Codable` value as property-list structure.
     public mutating func set(_ value: some Encodable, forKey key: String) {
-        add { settings throws(AppGroupError) in .set(PropertyList.Key(key), try settings.encoded(value, key)) }
+        add { edits throws(AppGroupError) in .set(PropertyList.Key(key), try edits.settings.encoded(value, key)) }
     }
 
     /// Removes a key.
@@ -44,16 +38,17 @@ extension GroupDefaults.Edits {
     /// Adds one element to an array, in the daemon: appends of several programs do not undo each other. An absent key
     /// counts as an empty array.
     public mutating func append(_ element: Any, forKey key: String) {
-        add { settings throws(AppGroupError) in
-            Edit(
-                key: PropertyList.Key(key), operation: .append, value: try settings.propertyListValue(element, key))
+        add { edits throws(AppGroupError) in
+            let element = try edits.settings.propertyListValue(element, key)
+            return Edit(key: PropertyList.Key(key), operation: .append, value: element)
         }
     }
 
     /// Puts entries into a dictionary, in the daemon; the other entries stay. An absent key counts as an empty dictionary.
     public mutating func merge(_ entries: [String: Any], forKey key: String) {
-        add { settings throws(AppGroupError) in
-            Edit(key: PropertyList.Key(key), operation: .merge, value: try settings.propertyListValue(entries, key))
+        add { edits throws(AppGroupError) in
+            let entries = try edits.settings.propertyListValue(entries, key)
+            return Edit(key: PropertyList.Key(key), operation: .merge, value: entries)
         }
     }
 
@@ -73,19 +68,22 @@ extension GroupDefaults.Edits {
         add { _ in Edit(key: PropertyList.Key(key), operation: .toggle, value: nil) }
     }
 
-    private func value(_ key: PropertyList.Key) -> Value? {
+    func value(_ key: PropertyList.Key) -> Value? {
         values[key] ?? settings.effectiveValue(key)
     }
 
+    /// What the edits so far make of the group's own value: what lies below it in the search list is not edited.
+    func ownValue(_ key: PropertyList.Key) -> Value? {
+        values[key] ?? settings.backend.replica.value(key)
+    }
+
     /// The first problem counts; what follows it is not done either.
-    private mutating func add(_ make: (GroupDefaults) throws(AppGroupError) -> Edit) {
+    mutating func add(_ make: (Self) throws(AppGroupError) -> Edit?) {
         guard problem == nil else { return }
         do throws(AppGroupError) {
-            let edit = try make(settings)
-            // On the group's own value: what lies below it in the search list is not edited.
-            let current = values[edit.key] ?? settings.backend.replica.value(edit.key)
+            guard let edit = try make(self) else { return }
             do throws(GroupError) {
-                values.updateValue(try edit.evaluated(on: current), forKey: edit.key)
+                values.updateValue(try edit.evaluated(on: ownValue(edit.key)), forKey: edit.key)
             } catch {
                 throw AppGroupError(error)
             }

@@ -46,11 +46,7 @@ extension GroupDefaults {
     public func observe(
         _ key: String, initial: Bool = false, onMain callback: @escaping @MainActor @Sendable (Change) -> Void
     ) -> ObservationToken {
-        follow(changes(for: key, initial: initial), preferring: nil) { change, isCancelled in
-            await MainActor.run {
-                if !isCancelled.value { callback(change) }
-            }
-        }
+        follow(changes(for: key, initial: initial), onMain: callback)
     }
 
     /// Calls back on an executor of your own; otherwise as the form for the main actor.
@@ -60,9 +56,7 @@ extension GroupDefaults {
         _ key: String, initial: Bool = false, on executor: any TaskExecutor,
         _ callback: @escaping @Sendable (Change) -> Void
     ) -> ObservationToken {
-        follow(changes(for: key, initial: initial), preferring: executor) { change, isCancelled in
-            if !isCancelled.value { callback(change) }
-        }
+        follow(changes(for: key, initial: initial), on: executor, callback)
     }
 }
 
@@ -82,9 +76,27 @@ extension GroupDefaults {
         return ObservationToken(isCancelled, remove)
     }
 
-    private func follow(
-        _ changes: Updates<Change>, preferring executor: (any TaskExecutor)?,
-        _ call: @escaping @Sendable (Change, ObservationToken.Flag) async -> Void
+    func follow<Element>(
+        _ changes: Updates<Element>, onMain callback: @escaping @MainActor @Sendable (Element) -> Void
+    ) -> ObservationToken {
+        follow(changes, preferring: nil) { change, isCancelled in
+            await MainActor.run {
+                if !isCancelled.value { callback(change) }
+            }
+        }
+    }
+
+    func follow<Element>(
+        _ changes: Updates<Element>, on executor: any TaskExecutor, _ callback: @escaping @Sendable (Element) -> Void
+    ) -> ObservationToken {
+        follow(changes, preferring: executor) { change, isCancelled in
+            if !isCancelled.value { callback(change) }
+        }
+    }
+
+    private func follow<Element>(
+        _ changes: Updates<Element>, preferring executor: (any TaskExecutor)?,
+        _ call: @escaping @Sendable (Element, ObservationToken.Flag) async -> Void
     ) -> ObservationToken {
         let isCancelled = ObservationToken.Flag()
         let task = Task.detached(executorPreference: executor) {

@@ -79,42 +79,6 @@ extension GroupDefaults {
     }
 }
 
-// MARK: - Typed keys
-
-extension GroupDefaults {
-    /// The value of a typed key, or its default.
-    ///
-    ///     settings[.isDarkMode].toggle()
-    ///
-    /// What cannot be stored leaves the key as it is and is reported by ``errors``.
-    public subscript<Value>(key: Key<Value>) -> Value {
-        get {
-            guard let stored = stored(key.name) else { return key.defaultValue }
-            guard let value = key.codec.read(stored) else {
-                searchList.reportOnce(.mistyped(key.name, stored, Value.self))
-                return key.defaultValue
-            }
-            return value
-        }
-        set {
-            reporting { () throws(AppGroupError) in
-                try submit([try edit(setting: newValue, for: key)])
-            }
-        }
-    }
-
-    /// Removes the key from the group, so that it reads as its default again.
-    public func reset<Value>(_ key: Key<Value>) {
-        removeObject(forKey: key.name)
-    }
-
-    /// Stores a typed key's default where the group has no value, for programs that read the key without knowing it (R67).
-    public func ensure<Value>(_ key: Key<Value>) {
-        guard !exists(key.name) else { return }
-        self[key] = key.defaultValue
-    }
-}
-
 // MARK: - What they have in common
 
 extension GroupDefaults {
@@ -132,9 +96,14 @@ extension GroupDefaults {
     }
 
     func edit<Value>(setting value: Value, for key: Key<Value>) throws(AppGroupError) -> Edit {
+        let name = PropertyList.Key(key.name)
+        return try encoded(value, for: key).map { .set(name, $0) } ?? .remove(name)
+    }
+
+    /// Nil stands for "no value".
+    func encoded<Value>(_ value: Value, for key: Key<Value>) throws(AppGroupError) -> PropertyList.Value? {
         do throws(AppGroupError) {
-            guard let stored = try key.codec.write(value) else { return .remove(PropertyList.Key(key.name)) }
-            return .set(PropertyList.Key(key.name), stored)
+            return try key.codec.write(value)
         } catch {
             throw AppGroupError(error.code, "\(key.name): \(error.description)", keys: [key.name])
         }

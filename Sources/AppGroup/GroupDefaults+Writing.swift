@@ -76,12 +76,19 @@ extension GroupDefaults {
     public func compareAndSet(
         _ key: String, expected: Any?, to new: Any?
     ) async throws(AppGroupError) -> Bool {
-        try checkUsable()
         let edit = try edit(setting: new, forKey: key)
         let expected = try self.edit(setting: expected, forKey: key).value
+        return try await compareAndSet(edit) { $0 == expected }
+    }
+
+    /// Makes the edit when the group's present value is fine.
+    func compareAndSet(
+        _ edit: Edit, _ isExpected: (Value?) -> Bool
+    ) async throws(AppGroupError) -> Bool {
+        try checkUsable()
         while true {
             let (revision, current) = try await currentValue(edit.key)
-            guard current == expected else { return false }
+            guard isExpected(current) else { return false }
             guard current != edit.value else { return true }
             do throws(AppGroupError) {
                 try await submitAndWait([edit], unchangedSince: revision, isOptimistic: false)
@@ -112,7 +119,7 @@ extension GroupDefaults {
         }
     }
 
-    private func edits(_ body: (inout Edits) -> Void) throws(AppGroupError) -> [Edit] {
+    func edits(_ body: (inout Edits) -> Void) throws(AppGroupError) -> [Edit] {
         try checkUsable()
         waitForFirstState()
         var edits = Edits(self)

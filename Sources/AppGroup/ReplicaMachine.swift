@@ -108,7 +108,7 @@ extension ReplicaMachine {
         var known: [Key: Value?] = [:]
         for edit in edits {
             try edit.key.validate()
-            if let problem = edit.value?.firstUncarriable {
+            if let problem = edit.value?.firstUncarriable ?? edit.otherwise?.firstUncarriable {
                 throw .invalidValue(key: edit.key.string, reason: "a property list cannot carry \(problem)")
             }
             guard isOptimistic else { continue }

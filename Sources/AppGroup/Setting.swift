@@ -49,33 +49,11 @@ final class Setting<Value: Sendable>: Sendable {
     }
 
     @usableFromInline
-    func set(_ value: Value) {
-        store[key] = value
+    func set(_ value: Value, changedFrom old: Value?) {
+        store.set(value, changedFrom: old, for: key)
     }
 
     func reset() {
         store.removeObject(forKey: key.name)
-    }
-}
-
-// MARK: - Changes of the value as this type
-
-extension Setting {
-    /// Two stored values that read alike are no change.
-    var changes: GroupDefaults.Updates<ValueChange<Value>> {
-        store.changes(for: key.name).compactMap { [self] change in valueChange(change) }
-    }
-
-    func observe(_ callback: @escaping @Sendable (Value, Value) -> Void) -> ObservationToken {
-        store.observe(key.name) { [self] change in
-            if let change = valueChange(change) { callback(change.old, change.new) }
-        }
-    }
-
-    private func valueChange(_ change: GroupDefaults.Change) -> ValueChange<Value>? {
-        let list = store.searchList
-        let change = ValueChange(
-            old: key.read(change.old?.value, reportingTo: list), new: key.read(change.new?.value, reportingTo: list))
-        return change.isNone ? nil : change
     }
 }

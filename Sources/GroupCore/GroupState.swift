@@ -66,6 +66,7 @@ extension GroupState {
             try edit.apply(to: &results[edit.key, default: self[edit.key]])
             // Each operand here, each result once below: many appends to one array stay linear.
             try validateCarriable(edit.value, of: edit.key)
+            try validateCarriable(edit.otherwise, of: edit.key)
         }
         var changes: [Change] = []
         for key in order {

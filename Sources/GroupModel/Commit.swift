@@ -47,11 +47,15 @@ package struct Edit: Equatable, Sendable {
     package var key: Key
     package var operation: Operation
     package var value: Value?
+    /// Of a merge: what the key gets where it holds no dictionary. Nil: an absent key counts as empty, another type is an
+    /// error.
+    package var otherwise: Value?
 
-    package init(key: Key, operation: Operation, value: Value?) {
+    package init(key: Key, operation: Operation, value: Value?, otherwise: Value? = nil) {
         self.key = key
         self.operation = operation
         self.value = value
+        self.otherwise = otherwise
     }
 
     package static func set(_ key: Key, _ value: Value) -> Edit { Edit(key: key, operation: .set, value: value) }

@@ -12,6 +12,9 @@ extension Edit {
 
     /// The same in place: a row of appends to one array is linear. An error leaves the value as it was.
     package func apply(to value: inout Value?) throws(GroupError) {
+        guard operation == .merge || otherwise == nil else {
+            throw .invalidValue(key: key.string, reason: "the operation \(operation.rawValue) takes no other value")
+        }
         switch operation {
         case .set: value = try operand()
         case .remove:
@@ -55,12 +58,14 @@ extension Edit {
             throw .invalidValue(key: key.string, reason: "the operation merge takes a dictionary")
         }
         switch value {
-        case nil: value = .dictionary(additions)
         case .dictionary(var entries):
             value = nil
             entries.merge(additions) { $1 }
             value = .dictionary(entries)
-        case let other?: throw wrongType(expected: "dictionary", found: other)
+        case nil: value = otherwise ?? .dictionary(additions)
+        case let other?:
+            guard let otherwise else { throw wrongType(expected: "dictionary", found: other) }
+            value = otherwise
         }
     }
 

@@ -85,6 +85,10 @@ extension JSONWriter {
             member("value")
             write(value)
         }
+        if let otherwise = edit.otherwise {
+            member("otherwise")
+            write(otherwise)
+        }
         endObject()
     }
 

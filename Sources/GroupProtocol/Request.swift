@@ -147,21 +147,22 @@ extension WriteRequest {
 
 extension Edit {
     init(_ json: JSON) throws(RequestProblem) {
-        let fields = try Parameters(json, knowing: ["key", "operation", "value"], within: "edits")
+        let fields = try Parameters(json, knowing: ["key", "operation", "value", "otherwise"], within: "edits")
         let key = Key(try fields.string("key"))
-        let value = try Edit.value(fields.json("value"), of: key, in: fields)
+        let value = try Edit.value("value", of: key, in: fields)
+        let otherwise = try Edit.value("otherwise", of: key, in: fields)
         let operation = try fields.optional("operation") { $0.stringValue.flatMap(Operation.init) }
-        self.init(key: key, operation: operation ?? (value == nil ? .remove : .set), value: value)
+        self.init(key: key, operation: operation ?? (value == nil ? .remove : .set), value: value, otherwise: otherwise)
     }
 
-    private static func value(_ json: JSON?, of key: Key, in fields: Parameters) throws(RequestProblem) -> Value? {
-        guard let json else { return nil }
+    private static func value(_ name: String, of key: Key, in fields: Parameters) throws(RequestProblem) -> Value? {
+        guard let json = fields.json(name) else { return nil }
         do throws(WireValueProblem) {
             return try Value(wire: json)
         } catch .content(let reason) {
             throw .settings(.invalidValue(key: key.string, reason: reason))
         } catch {
-            throw fields.refusal(of: "value")
+            throw fields.refusal(of: name)
         }
     }
 }

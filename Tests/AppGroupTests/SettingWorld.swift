@@ -51,6 +51,14 @@ struct SettingWorld {
         if reader !== writer { await Self.see("\u{2021}marker", nil, in: reader) {} }
     }
 
+    /// Waits until each has seen all that the other has written.
+    func settleBothWays() async throws {
+        try await settle()
+        guard reader !== writer else { return }
+        let marker = Value.integer(.random(in: .min ... .max))
+        await Self.see("\u{2021}back", marker, in: writer) { reader.submitOrReport([.set("\u{2021}back", marker)]) }
+    }
+
     /// Waits until a reader sees the value: by the observer, not by looking again and again.
     static func see(_ key: Key, _ value: Value?, in defaults: GroupDefaults, after body: () -> Void) async {
         let once = Once()

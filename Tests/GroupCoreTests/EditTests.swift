@@ -114,6 +114,26 @@ struct EditCase: Sendable, CustomTestStringConvertible {
     ])
     func merge(entry: EditCase) { check(entry) }
 
+    @Test func `a merge says what the key gets where it holds no dictionary`() throws {
+        let edit = Edit(
+            key: "k", operation: .merge, value: .dictionary(["a": .integer(1)]),
+            otherwise: .dictionary(["a": .integer(1), "b": .integer(2)]))
+        let held = Value.dictionary(["a": .integer(0), "c": .integer(3)])
+        #expect(try edit.evaluated(on: held) == .dictionary(["a": .integer(1), "c": .integer(3)]))
+        #expect(try edit.evaluated(on: nil) == edit.otherwise)
+        #expect(try edit.evaluated(on: .string("text")) == edit.otherwise)
+        for operation in Edit.Operation.allCases where operation != .merge {
+            let edit = Edit(key: "k", operation: operation, value: .integer(1), otherwise: .integer(2))
+            #expect(throws: GroupError.self) { try edit.evaluated(on: .integer(1)) }
+        }
+        let state = Sample.state([:])
+        let bad = Edit(key: "k", operation: .merge, value: .dictionary([:]), otherwise: .string("\u{0}"))
+        #expect(throws: GroupError.self) { try state.changes(for: [bad], limits: Limits()) }
+        #expect(throws: GroupError.self) {
+            try state.changes(for: [.set("k", .dictionary([:])), bad], limits: Limits())
+        }
+    }
+
     @Test(arguments: [
         EditCase(nil, .toggle, nil, .becomes(.boolean(true))),
         EditCase(.boolean(true), .toggle, nil, .becomes(.boolean(false))),

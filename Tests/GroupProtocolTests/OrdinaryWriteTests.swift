@@ -54,6 +54,7 @@ import Varlink
             #"{"group":"a","edits":[{"key":"k","value":{"integer":1,"real":1.0}}]}"#,
             #"{"group":"a","edits":[{"key":"k","value":{"array":[]}}]}"#,
             #"{"group":"a","edits":[{"key":"k","operation":"Set"}]}"#,
+            #"{"group":"a","edits":[{"key":"k","operation":"merge","otherwise":{"integer":1}}]}"#,
             #"{"group":"a","edits":[{"key":"k"},]}"#, #"{"group":"a","edits":[{"key":"k"}]"#,
             #"{"group":"a","edits":[{"key":"k"}],"durable":tru}"#,
             #"{"group":"a","edits":[{"key":"k"}],"ifUnchangedSince":01}"#,

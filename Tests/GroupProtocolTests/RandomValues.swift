@@ -59,7 +59,9 @@ extension SplitMix64 {
     mutating func group() -> GroupIdentifier { Sample.group(pick(["a", "group.com.example.app", "A_-.9"])) }
 
     mutating func edit() -> Edit {
-        Edit(key: Key(text()), operation: pick(Edit.Operation.allCases), value: maybe { $0.value() })
+        var edit = Edit(key: Key(text()), operation: pick(Edit.Operation.allCases), value: maybe { $0.value() })
+        if edit.operation == .merge { edit.otherwise = maybe { $0.value() } }
+        return edit
     }
 
     mutating func texts() -> [String] { (0..<Int.random(in: 0...3, using: &self)).map { _ in text() } }
