@@ -133,13 +133,9 @@ extension DaemonLink {
     ///
     /// - Returns: the number of the write, for `whenAnswered`.
     @discardableResult
-    func submit(
-        _ edits: [Edit], to replica: Replica, unchangedSince: Int64? = nil, isDurable: Bool = false,
-        isOptimistic: Bool = true
-    ) throws(GroupError) -> UInt64 {
+    func submit(_ submission: ReplicaMachine.Submission, to replica: Replica) throws(GroupError) -> UInt64 {
         let number = try replica.update { machine throws(GroupError) in
-            let (number, step) = try machine.submit(
-                edits, unchangedSince: unchangedSince, isDurable: isDurable, isOptimistic: isOptimistic)
+            let (number, step) = try machine.submit(submission)
             return (number, step)
         }
         pump(replica)
@@ -148,15 +144,14 @@ extension DaemonLink {
 
     /// The same, and calls back with the daemon's answer to this very write.
     func submit(
-        _ edits: [Edit], to replica: Replica, unchangedSince: Int64?, isDurable: Bool, isOptimistic: Bool,
+        _ submission: ReplicaMachine.Submission, to replica: Replica,
         _ completion: @escaping @Sendable (Result<Void, AppGroupError>) -> Void
     ) throws(GroupError) {
         // Under the lock that replies are taken under: the answer must not come before there is somebody to hear it.
         let outcome = state.withLock { state -> Result<Void, GroupError> in
             do throws(GroupError) {
                 let number = try replica.enqueue { machine throws(GroupError) in
-                    try machine.submit(
-                        edits, unchangedSince: unchangedSince, isDurable: isDurable, isOptimistic: isOptimistic)
+                    try machine.submit(submission)
                 }
                 state.waiters[replica.group, default: []].append(
                     Waiter(upTo: number, isForOne: true, completion: completion))
@@ -262,15 +257,18 @@ extension DaemonLink.State {
                 machine.nextToSend().map { ($0.write, machine.tag(of: $0.number)) }
             }
             guard let (write, tag) = next else { return }
-            calls.enqueue(
-                Request.write(
-                    WriteRequest(
-                        group: replica.group, edits: write.edits, unchangedSince: write.unchangedSince,
-                        isDurable: write.isDurable, tag: tag)
-                ).callBytes)
+            calls.enqueue(Self.request(write, replica.group, tag).callBytes)
             outstanding.append(.write(replica, number: write.number))
             writesUnderWay += 1
         }
+    }
+
+    private static func request(_ write: ReplicaMachine.Write, _ group: GroupIdentifier, _ tag: String) -> Request {
+        if write.isReset { return .reset(group, tag: tag) }
+        return .write(
+            WriteRequest(
+                group: group, edits: write.edits, unchangedSince: write.unchangedSince, isDurable: write.isDurable,
+                tag: tag))
     }
 
     /// There is a place in the pipeline again, which a group has left: it comes after those that queue for one.

@@ -45,7 +45,11 @@ extension GroupDefaults {
     public func commit(durable: Bool = false) async throws(AppGroupError) {
         try checkProcess()
         // A write of nothing: it is answered after all others, when they are on the disk.
-        if durable { try submit([], isDurable: true) }
+        if durable {
+            var nothing = ReplicaMachine.Submission([])
+            nothing.isDurable = true
+            try submit(nothing)
+        }
         let answer = Answer()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -153,7 +153,7 @@ extension GroupDefaults {
             guard try !domain(named: name).isEmpty else { return }
             let target = try open(name)
             target.waitForFirstState()
-            try target.submit(Self.edits(from: target.backend.replica.values, to: [:]))
+            try target.submit(.reset)
         }
     }
 

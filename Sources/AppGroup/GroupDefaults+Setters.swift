@@ -72,6 +72,14 @@ extension GroupDefaults {
         submitOrReport([.remove(PropertyList.Key(key))])
     }
 
+    /// Removes every key of the group, as one commit, also keys that other programs have just set and this process has not
+    /// heard of. Seen at once in this process; readers see what lower places of the search list have.
+    ///
+    /// The group itself stays, and its documents do. What the daemon refuses is taken back and reported by ``errors``.
+    public func removeAll() {
+        reporting { () throws(AppGroupError) in try submit(.reset) }
+    }
+
     /// The value as ``object(forKey:)`` gives it; setting it is ``set(_:forKey:)-(Any?,_)``.
     public subscript(key: String) -> Any? {
         get { object(forKey: key) }

@@ -24,7 +24,9 @@ extension GroupDefaults {
     /// - Throws: ``AppGroupError``: what a property list cannot carry, a `wrongType`, or the daemon's refusal. Then nothing
     ///   of it is written.
     public func write(durable: Bool = false, _ body: (inout Edits) -> Void) async throws(AppGroupError) {
-        try await submitAndWait(try edits(body), isDurable: durable)
+        var submission = ReplicaMachine.Submission(try edits(body))
+        submission.isDurable = durable
+        if !submission.edits.isEmpty { try await submitAndWait(submission) }
     }
 
     /// Makes several edits one commit, without waiting for the daemon.
@@ -91,7 +93,9 @@ extension GroupDefaults {
             guard isExpected(current) else { return false }
             guard current != edit.value else { return true }
             do throws(AppGroupError) {
-                try await submitAndWait([edit], unchangedSince: revision, isOptimistic: false)
+                var submission = ReplicaMachine.Submission([edit])
+                (submission.unchangedSince, submission.isOptimistic) = (revision, false)
+                try await submitAndWait(submission)
                 return true
             } catch {
                 // Somebody was faster. What it is now decides.
@@ -128,22 +132,16 @@ extension GroupDefaults {
         return edits.edits
     }
 
-    private func submitAndWait(
-        _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
-    ) async throws(AppGroupError) {
-        guard !edits.isEmpty else { return }
+    private func submitAndWait(_ submission: ReplicaMachine.Submission) async throws(AppGroupError) {
         try checkUsable()
         // What is known without the daemon comes at once, the daemon's word by the completion: both are one answer here.
         let result = await withCheckedContinuation { continuation in
             let completion: @Sendable (Result<Void, AppGroupError>) -> Void = { continuation.resume(returning: $0) }
             do throws(GroupError) {
                 switch backend {
-                case .daemon(let link, let replica):
-                    try link.submit(
-                        edits, to: replica, unchangedSince: unchangedSince, isDurable: isDurable,
-                        isOptimistic: isOptimistic, completion)
+                case .daemon(let link, let replica): try link.submit(submission, to: replica, completion)
                 case .memory(let group):
-                    _ = try group.submit(edits, unchangedSince: unchangedSince)
+                    _ = try group.submit(submission)
                     completion(.success(()))
                 case .invalid(_, let error): completion(.failure(error))
                 }

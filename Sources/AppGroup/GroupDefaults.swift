@@ -114,17 +114,12 @@ extension GroupDefaults {
     ///
     /// Throws what is known without the daemon. What the daemon says comes to who awaits ``commit()``, or by ``errors``.
     @discardableResult
-    func submit(
-        _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
-    ) throws(AppGroupError) -> UInt64 {
+    func submit(_ submission: ReplicaMachine.Submission) throws(AppGroupError) -> UInt64 {
         try checkUsable()
         do throws(GroupError) {
             switch backend {
-            case .daemon(let link, let replica):
-                return try link.submit(
-                    edits, to: replica, unchangedSince: unchangedSince, isDurable: isDurable, isOptimistic: isOptimistic
-                )
-            case .memory(let group): return try group.submit(edits, unchangedSince: unchangedSince)
+            case .daemon(let link, let replica): return try link.submit(submission, to: replica)
+            case .memory(let group): return try group.submit(submission)
             case .invalid(let replica, _): _ = replica
             }
         } catch {
@@ -132,6 +127,11 @@ extension GroupDefaults {
         }
         guard case .invalid(_, let error) = backend else { return 0 }
         throw error
+    }
+
+    @discardableResult
+    func submit(_ edits: [Edit]) throws(AppGroupError) -> UInt64 {
+        try submit(ReplicaMachine.Submission(edits))
     }
 
     /// The same for the setters, which do not throw: an error goes to `errors`.

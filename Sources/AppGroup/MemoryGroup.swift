@@ -48,17 +48,18 @@ final class MemoryGroup: Sendable {
     }
 
     /// Applies edits as one commit.
-    func submit(_ edits: [Edit], unchangedSince: Int64?) throws(GroupError) -> UInt64 {
+    func submit(_ submission: ReplicaMachine.Submission) throws(GroupError) -> UInt64 {
         // One lock for both, so that commits come to the replica in the order of their revisions.
         let outcome = held.withLock { held -> Result<UInt64, GroupError> in
             do throws(GroupError) {
-                try Self.check(edits, held, unchangedSince: unchangedSince)
+                try Self.check(submission.edits, held, unchangedSince: submission.unchangedSince)
                 let number = try replica.enqueue { machine throws(GroupError) in
-                    let (number, step) = try machine.submit(edits)
+                    let (number, step) = try machine.submit(submission)
                     _ = machine.nextToSend()
                     return (number, step)
                 }
-                commit(edits, number, &held)
+                let removals = submission.isReset ? held.values.keys.map(Edit.remove) : []
+                commit(removals + submission.edits, number, &held)
                 return .success(number)
             } catch {
                 return .failure(error)

@@ -20,41 +20,6 @@ struct ReplicaMachine: Sendable {
         var number: UInt64 = 0
     }
 
-    /// Some edits that belong together, from their submission until they are confirmed or refused.
-    struct Write: Sendable, Equatable {
-        enum Stage: Sendable, Equatable {
-            case waiting
-            case sent
-            /// The connection broke before the reply: it may have been applied or not.
-            case unknown
-            /// The daemon has it; the watch has not told of this revision yet.
-            case acknowledged(revision: Int64)
-        }
-
-        /// The newest of the writes that it stands for; it is what the tag says.
-        var number: UInt64
-        /// The oldest of them.
-        var first: UInt64
-        var edits: [Edit]
-        var unchangedSince: Int64?
-        var isDurable = false
-        /// Not laid over the state: it is seen when the daemon has taken it.
-        var isOptimistic = true
-        /// What it was put together from, if it was: should the daemon refuse the whole, each is for itself.
-        var parts: [Write] = []
-        /// A part of what was refused: it is sent by itself, so that the error reaches the one who caused it.
-        var isAlone = false
-        /// The revision that was known when it was sent: should it be a commit, it is one after that.
-        var sentAfter: Int64 = 0
-        /// The daemon has come to it, as a later write shows that the watch has told of: it counts no more for readers, and
-        /// stands until its reply.
-        var isSettled = false
-        var stage = Stage.waiting
-
-        /// Whether it is laid over what is confirmed.
-        var isVisible: Bool { isOptimistic && !isSettled }
-    }
-
     private(set) var position: Position?
     private(set) var visible: [Key: Value] = [:]
     private var confirmed: [Key: Value] = [:]
@@ -86,19 +51,19 @@ extension ReplicaMachine {
     ///
     /// Throws what can be known without the daemon: a wrong type, a missing operand, a key or value that no property list
     /// carries. Then nothing is changed.
-    mutating func submit(
-        _ edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false, isOptimistic: Bool = true
-    ) throws(GroupError) -> (number: UInt64, step: Step) {
-        let results = try evaluate(edits, isOptimistic: isOptimistic)
+    mutating func submit(_ submission: Submission) throws(GroupError) -> (number: UInt64, step: Step) {
+        let results = try evaluate(submission.edits, isOptimistic: submission.isOptimistic)
         let number = nextNumber
         nextNumber += 1
-        writes.append(
-            Write(
-                number: number, first: number, edits: edits, unchangedSince: unchangedSince, isDurable: isDurable,
-                isOptimistic: isOptimistic))
+        writes.append(Write(submission, number))
         coalesceIfMany()
-        guard isOptimistic else { return (number, Step(isOwn: true)) }
-        return (number, Step(changes: show(results), isOwn: true))
+        guard submission.isOptimistic else { return (number, Step(isOwn: true)) }
+        let removed: [(key: Key, value: Value?)] = submission.isReset ? visible.keys.map { ($0, nil) } : []
+        return (number, Step(changes: show(removed + results), isOwn: true))
+    }
+
+    mutating func submit(_ edits: [Edit]) throws(GroupError) -> (number: UInt64, step: Step) {
+        try submit(Submission(edits))
     }
 
     /// What each key will hold; the last entry of a key counts.
@@ -162,11 +127,11 @@ extension ReplicaMachine {
             guard !writes[index].isOptimistic else { return Step() }
             // Now that the daemon has it, it is to be seen without waiting for the watch.
             writes[index].isOptimistic = true
-            return Step(changes: refresh(writes[index].edits.map(\.key)), revision: position.revision, isOwn: true)
+            return Step(changes: refresh(keys(of: writes[index])), revision: position.revision, isOwn: true)
         }
         let write = writes.remove(at: index)
         // What is seen now is the state of the newest revision, not of that write's.
-        return Step(changes: refresh(write.edits.map(\.key)), revision: self.position?.revision, isOwn: true)
+        return Step(changes: refresh(keys(of: write)), revision: self.position?.revision, isOwn: true)
     }
 
     /// The daemon has refused several writes that were sent as one: they are sent again one by one.
@@ -178,11 +143,12 @@ extension ReplicaMachine {
         guard let index = writes.firstIndex(where: { $0.number == number }), !writes[index].parts.isEmpty else {
             return false
         }
-        let later = writes[(index + 1)...].flatMap(\.edits).filter { $0.operation == .set || $0.operation == .remove }
-        let superseded = Set(later.map(\.key))
+        let later = writes[(index + 1)...]
+        let superseded = Set(later.flatMap(\.edits).filter(\.isAbsolute).map(\.key))
+        let isReset = later.contains(where: \.isReset)
         let parts = writes[index].parts.map { part in
             var part = part
-            part.edits.removeAll { superseded.contains($0.key) }
+            part.edits.removeAll { isReset || superseded.contains($0.key) }
             (part.isAlone, part.stage) = (true, .waiting)
             return part
         }
@@ -194,7 +160,7 @@ extension ReplicaMachine {
     mutating func refused(_ number: UInt64) -> Step {
         guard let index = writes.firstIndex(where: { $0.number == number }) else { return Step() }
         let write = writes.remove(at: index)
-        return Step(changes: refresh(write.edits.map(\.key)), origin: Origin(kind: .daemon))
+        return Step(changes: refresh(keys(of: write)), origin: Origin(kind: .daemon))
     }
 
     /// The connection broke: what was under way may have been applied or not.
@@ -235,7 +201,8 @@ extension ReplicaMachine {
             guard let index = writes.firstIndex(where: { $0.number == number }) else { continue }
             if let revision = revisions[number] {
                 if let position, position.revision >= revision {
-                    keys += writes.remove(at: index).edits.map(\.key)
+                    let write = writes.remove(at: index)
+                    keys += self.keys(of: write)
                 } else {
                     writes[index].stage = .acknowledged(revision: revision)
                 }
@@ -253,11 +220,6 @@ extension ReplicaMachine {
         guard let tag, tag.hasPrefix(tagPrefix + ".") else { return nil }
         return UInt64(tag.dropFirst(tagPrefix.utf8.count + 1))
     }
-}
-
-extension ReplicaMachine.Write {
-    /// Whether it may share a commit with its neighbours.
-    var isPlain: Bool { unchangedSince == nil && isOptimistic && !isAlone }
 }
 
 // MARK: - What the watch tells
@@ -285,14 +247,11 @@ extension ReplicaMachine {
         var keys = commit.changes.map(\.key)
         let number = number(ofTag: commit.origin.tag)
         var isOwn = false
-        writes.removeAll { write in
-            let isThis = write.number == number
-            var isCovered = isThis
-            if case .acknowledged(let revision) = write.stage { isCovered = isCovered || revision <= commit.revision }
-            if isCovered { keys += write.edits.map(\.key) }
-            isOwn = isOwn || isThis
-            return isCovered
+        for write in writes where write.isCovered(by: commit, number) {
+            keys += self.keys(of: write)
+            isOwn = isOwn || write.number == number
         }
+        writes.removeAll { $0.isCovered(by: commit, number) }
         if let number { keys += settle(before: number) }
         return Step(
             changes: refresh(keys), origin: commit.origin, revision: commit.revision, isOwn: isOwn,
@@ -305,7 +264,7 @@ extension ReplicaMachine {
         var keys: [Key] = []
         for index in writes.indices.prefix(while: { writes[$0].number < number }) where writes[index].stage == .sent {
             writes[index].isSettled = true
-            keys += writes[index].edits.map(\.key)
+            keys += self.keys(of: writes[index])
         }
         return keys
     }
@@ -351,15 +310,25 @@ extension ReplicaMachine {
         return show(results.map { ($0.key, $0.value) })
     }
 
-    private mutating func refreshAll() -> [Change] {
+    /// The keys that readers may see change with a write.
+    private func keys(of write: Write) -> [Key] {
+        write.isReset ? allKeys : write.edits.map(\.key)
+    }
+
+    private var allKeys: [Key] {
         let touched = writes.flatMap { $0.edits.map(\.key) }
-        return refresh(Array(Set(confirmed.keys).union(visible.keys).union(touched)))
+        return Array(Set(confirmed.keys).union(visible.keys).union(touched))
+    }
+
+    private mutating func refreshAll() -> [Change] {
+        refresh(allKeys)
     }
 
     /// Lays the writes over confirmed values. One that does not fit any more is the daemon's to refuse.
     private func overlay(_ values: inout [Key: Value?]) {
         guard !values.isEmpty else { return }
         for write in writes where write.isVisible {
+            if write.isReset { values = values.mapValues { _ in nil } }
             for edit in write.edits {
                 guard var value = values[edit.key] else { continue }
                 // An error leaves it as it was.

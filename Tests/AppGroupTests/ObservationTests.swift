@@ -52,14 +52,14 @@ import Testing
             }
         }
         domains.register(["registered": .integer(5)])
-        _ = try memory.submit([.set("k", .integer(1))], unchangedSince: nil)
+        _ = try memory.submit(.init([.set("k", .integer(1))]))
         for key in ["k", "argued", "registered"] as [Key] { track(key) }
         // The same again, another key, hidden by an argument, the value of the registered default.
-        _ = try memory.submit([.set("k", .integer(1))], unchangedSince: nil)
-        _ = try memory.submit([.set("other", .integer(1))], unchangedSince: nil)
-        _ = try memory.submit([.set("argued", .integer(2))], unchangedSince: nil)
-        _ = try memory.submit([.set("registered", .integer(5))], unchangedSince: nil)
-        _ = try memory.submit([.remove("registered")], unchangedSince: nil)
+        _ = try memory.submit(.init([.set("k", .integer(1))]))
+        _ = try memory.submit(.init([.set("other", .integer(1))]))
+        _ = try memory.submit(.init([.set("argued", .integer(2))]))
+        _ = try memory.submit(.init([.set("registered", .integer(5))]))
+        _ = try memory.submit(.init([.remove("registered")]))
         #expect(fired.withLock { $0 } == [])
         #expect(list.value("argued") == .integer(1))
         // A registered default that shows.
@@ -76,8 +76,8 @@ import Testing
         domains.register(["k": .integer(5)])
         let seen = Mutex<[EffectiveChange]>([])
         _ = list.addObserver { _, changes in seen.withLock { $0 += changes } }
-        _ = try memory.submit([.set("k", .integer(7))], unchangedSince: nil)
-        _ = try memory.submit([.remove("k")], unchangedSince: nil)
+        _ = try memory.submit(.init([.set("k", .integer(7))]))
+        _ = try memory.submit(.init([.remove("k")]))
         #expect(
             seen.withLock { $0 } == [
                 EffectiveChange(key: "k", old: .integer(5), new: .integer(7)),
@@ -89,13 +89,13 @@ import Testing
         let settings = GroupDefaults.inMemory()
         let suite = MemoryGroup(try GroupIdentifier("group.suite"))
         let storage = AppStorage(wrappedValue: 0, "k", store: settings)
-        _ = try suite.submit([.set("k", .integer(1))], unchangedSince: nil)
+        _ = try suite.submit(.init([.set("k", .integer(1))]))
         var change = tracked { _ = storage.wrappedValue }
         settings.searchList.addSuite(suite.replica)
         await change.wait()
         #expect(storage.wrappedValue == 1)
         change = tracked { _ = storage.wrappedValue }
-        _ = try suite.submit([.set("k", .integer(2))], unchangedSince: nil)
+        _ = try suite.submit(.init([.set("k", .integer(2))]))
         await change.wait()
         #expect(storage.wrappedValue == 2)
         settings.set(9, forKey: "k")

@@ -188,8 +188,11 @@ import Testing
         let settings = GroupDefaults.inMemory()
         try settings.submit([.set("a", .integer(1))])
         try settings.submit([.set("b", .integer(1))])
-        try settings.submit([.set("a", .integer(2))], unchangedSince: 1)
-        #expect(throws: AppGroupError.self) { try settings.submit([.set("b", .integer(2))], unchangedSince: 1) }
+        var write = ReplicaMachine.Submission([.set("a", .integer(2))])
+        write.unchangedSince = 1
+        try settings.submit(write)
+        write.edits = [.set("b", .integer(2))]
+        #expect(throws: AppGroupError.self) { try settings.submit(write) }
         #expect(settings.integer(forKey: "b") == 1)
     }
 }
