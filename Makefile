@@ -10,6 +10,8 @@ SWIFTFLAGS ?=
 TESTFLAGS ?=
 BENCH_PEERS ?= $(firstword $(wildcard ../bench-peers ../*/bench-peers))
 BENCHFLAGS ?=
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
 
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
@@ -29,7 +31,7 @@ UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
 SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
-.PHONY: help deps deps-build build run test bench lint format verify-units install uninstall clean
+.PHONY: help deps deps-build build run test bench fuzz lint format verify-units install uninstall clean
 
 help:  ## Print this
 	@echo 'usage: make TARGET [VARIABLE=value ...]'
@@ -45,6 +47,8 @@ help:  ## Print this
 	@echo '  SWIFTFLAGS     more options for swift build and swift test ($(if $(SWIFTFLAGS),$(SWIFTFLAGS),none))'
 	@echo '  TESTFLAGS      more options for swift test, e.g. "--filter GroupCoreTests" ($(if $(TESTFLAGS),$(TESTFLAGS),none))'
 	@echo '  BENCH_PEERS    the folder of the harness that bench runs ($(if $(BENCH_PEERS),$(BENCH_PEERS),none found))'
+	@echo '  FUZZ_SECONDS   how long fuzz tries each target ($(FUZZ_SECONDS))'
+	@echo '  FUZZ_TARGETS   what fuzz tries ($(if $(FUZZ_TARGETS),$(FUZZ_TARGETS),all: the folders of Tests/Fixtures/fuzz))'
 	@echo '  BENCHFLAGS     more options for it, e.g. "--quick --wait-quiet 600" ($(if $(BENCHFLAGS),$(BENCHFLAGS),none))'
 
 deps:  ## Check the Swift toolchain; install what building and testing need (sudo apt-get) if it is missing
@@ -60,10 +64,10 @@ build: deps-build  ## Build the daemon and the tool, optimised
 run: build  ## Show it: a private daemon, two observers, a setting changed in three ways; until Ctrl-C
 	@APPGROUPD='$(abspath $(DAEMON))' APPGROUPCTL='$(abspath $(TOOL))' Sources/Examples/live-demo/run.sh
 
-test: deps  ## Build for debugging and run every test, then lint and verify-units
+test: deps  ## Build for debugging and run every test, then lint, verify-units, and fuzz for some seconds
 	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
 	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
-	@$(MAKE) --no-print-directory lint verify-units
+	@$(MAKE) --no-print-directory lint verify-units fuzz FUZZ_SECONDS=3
 
 # The descriptors name the programs of the default scratch folder: the copies name those of this one.
 bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has the harness, else beside a floor
@@ -78,6 +82,9 @@ bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has t
 	    $(SCRATCH)/release/appgroup-bench suite --daemon $(DAEMON) --json "$$out/result.json" $(BENCHFLAGS); \
 	fi; \
 	echo "the figures are in $$out"
+
+fuzz: deps-build  ## Fuzz what reads outside input, FUZZ_SECONDS for each of FUZZ_TARGETS
+	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' .ci/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 lint:  ## Check format and style of the Swift sources
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

@@ -89,6 +89,10 @@ let package = Package(
 
         // Tests, one target a module, then the suites that run the real programs.
         .target(name: "TestSupport", dependencies: ["CShims", "LinuxIO"]),
+        // Fuzzing of what reads outside input; with libFuzzer by `make fuzz`, over files without it.
+        .executableTarget(
+            name: "AppGroupFuzz",
+            dependencies: ["GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "PropertyList", "Varlink"]),
         // The library's semantics, played in one process by the tests and in several by AppGroupStress.
         .target(name: "AppGroupScenarios", dependencies: ["AppGroup"]),
         .executableTarget(name: "AppGroupStress", dependencies: ["AppGroup", "AppGroupScenarios", "CShims"]),
