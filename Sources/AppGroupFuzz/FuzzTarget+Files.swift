@@ -40,8 +40,9 @@ extension FuzzTarget {
         guard let entries = try? BinaryPropertyList.entries(parsing: bytes, byteLimit: byteLimit) else { return }
         guard let written = try? BinaryPropertyList.document(entries) else { return }
         let again = try? BinaryPropertyList.entries(parsing: written, byteLimit: byteLimit * 8)
-        let rewritten = again.flatMap { try? BinaryPropertyList.document($0) }
-        require(again?.count == entries.count && rewritten?.count == written.count, "\(entries) came back otherwise")
+        require(
+            again.map(XMLPropertyList.document) == XMLPropertyList.document(entries),
+            "\(entries) came back as \(String(describing: again)) from \(written)")
     }
 
     /// A checksum is nothing that mutation finds: besides the bytes as they are, its lines are read as payloads.

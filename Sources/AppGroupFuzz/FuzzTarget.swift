@@ -1,3 +1,5 @@
+import Glibc
+
 /// A reader of outside input, with what must hold for every input: it does not trap, does not touch memory that is not its
 /// own, ends soon, and what it took comes back the same when it is written and read again.
 ///
@@ -18,6 +20,7 @@ struct FuzzTarget: Sendable {
 /// Ends the run where something that must hold does not: the message first, since an optimised trap has none.
 func require(_ holds: Bool, _ message: @autoclosure () -> String, line: UInt = #line) {
     guard !holds else { return }
-    print("line \(line): \(message())")
+    let text = "line \(line): \(message())\n"
+    _ = unsafe write(2, text, text.utf8.count)
     preconditionFailure("line \(line)")
 }
