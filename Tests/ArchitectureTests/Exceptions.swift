@@ -22,6 +22,7 @@ enum Exceptions {
         "GroupFiles": "libplist",
         "GroupWatch": "libinotifytools",
         "appgroup-bench": "the clients' own sockets, buffers and processes",
+        "AppGroupFuzz": "what libFuzzer calls, with a pointer",
         "AppGroupStress": "a program that starts threads and asks the kernel about itself",
         "TestSupport": "peers that talk to the daemon byte by byte",
     ]
