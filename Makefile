@@ -19,7 +19,10 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 
 # The programs carry Swift's own libraries, so that nothing but what Debian ships is needed to run them.
-RELEASE := $(SWIFT) build --scratch-path $(SCRATCH) -c release --static-swift-stdlib $(SWIFTFLAGS)
+# The linker that comes with Swift packs the relocations, half a megabyte of memory (glibc 2.36 or later reads that), and
+# exports no symbol that nobody looks up.
+LINKFLAGS ?= -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
+RELEASE := $(SWIFT) build --scratch-path $(SCRATCH) -c release --static-swift-stdlib $(LINKFLAGS) $(SWIFTFLAGS)
 DEBUG_OPTIONS := --scratch-path $(SCRATCH) $(SWIFTFLAGS)
 DAEMON := $(SCRATCH)/release/appgroupd
 TOOL := $(SCRATCH)/release/appgroupctl

@@ -6,16 +6,11 @@ package import PropertyList
 /// A value type without I/O and without a clock; the daemon's one thread owns it. A write is two steps: `changes(for:)`
 /// decides and changes nothing, `apply(_:)` makes the commit so and returns what undoes it, should the journal refuse it.
 package struct GroupState: Sendable {
-    fileprivate struct Entry: Sendable {
-        var value: Value
-        var revision: Int64
-    }
-
     package let identifier: GroupIdentifier
     package private(set) var position: Position
     /// The encoded size of all values, in bytes.
     package private(set) var size = 0
-    private var entries: [Key: Entry] = [:]
+    private var entries = EntryTable()
     /// When keys that are gone were removed, for those removed after `removalHorizon`.
     private var removals: [Key: Int64] = [:]
     /// Of removals up to this revision nothing is known any more.
@@ -26,22 +21,60 @@ package struct GroupState: Sendable {
         self.identifier = identifier
         self.position = position
         removalHorizon = position.revision
-        entries = values.mapValues { Entry(value: $0, revision: position.revision) }
-        size = values.values.reduce(0) { $0 + $1.encodedSize }
+        for (key, value) in values { restore(key, value) }
+    }
+
+    /// Adds an entry of the snapshot that the group began with.
+    ///
+    /// - Returns: false where it was there already, which no snapshot has.
+    @discardableResult
+    package mutating func restore(_ key: Key, _ value: Value) -> Bool {
+        precondition(removalHorizon == revision, "a snapshot's entry after a commit")
+        size += value.encodedSize
+        return entries.update(key, value, revision: revision) == nil
+    }
+
+    /// How much room the entries take, in bytes of memory.
+    package var storedSize: Int { entries.storedSize }
+
+    /// Makes room for a snapshot; a hint, of which nonsense does no harm.
+    package mutating func reserve(count: Int, storedSize: Int) {
+        entries.reserve(count: min(max(0, count), 1 << 20), storedSize: min(max(0, storedSize), 64 << 20))
     }
 
     package var revision: Int64 { position.revision }
     package var count: Int { entries.count }
 
-    package subscript(key: Key) -> Value? { entries[key]?.value }
+    package subscript(key: Key) -> Value? { entries[key] }
 
-    package var values: [Key: Value] { entries.mapValues(\.value) }
+    package func contains(_ key: Key) -> Bool { entries.contains(key) }
+
+    /// All of them, made for this moment: whoever needs one after the other takes `pairs`.
+    package var values: [Key: Value] {
+        var values: [Key: Value] = [:]
+        values.reserveCapacity(count)
+        for (key, value) in pairs { values[key] = value }
+        return values
+    }
+
+    /// All of them, one made after the other, in no order.
+    package var pairs: some Sequence<(key: Key, value: Value)> {
+        let entries = entries
+        return (0..<entries.count).lazy.map { (entries.key(at: $0), entries.value(at: $0)) }
+    }
+
+    package var keys: some Sequence<Key> { (0..<count).lazy.map(entries.key(at:)) }
 
     package func values(matching filter: KeyFilter) -> [Key: Value] {
         if let literals = filter.literals {
             return literals.reduce(into: [:]) { $0[$1] = self[$1] }
         }
-        return entries.compactMapValues(\.value).filter { filter.includes($0.key) }
+        var values: [Key: Value] = [:]
+        for index in 0..<count {
+            let key = entries.key(at: index)
+            if filter.includes(key) { values[key] = entries.value(at: index) }
+        }
+        return values
     }
 }
 
@@ -93,13 +126,13 @@ extension GroupState {
 
     /// The removal of every key, in the order of the keys.
     package func changesForReset() -> [Change] {
-        entries.keys.sorted().map { Change(key: $0, old: self[$0], new: nil) }
+        keys.sorted().map { Change(key: $0, old: self[$0], new: nil) }
     }
 
     /// The keys among these that changed after a revision. Where nothing is known any more, a key counts as changed.
     package func changed(_ keys: [Key], since revision: Int64) -> [Key] {
         keys.filter { key in
-            if let entry = entries[key] { return entry.revision > revision }
+            if let last = entries.revision(of: key) { return last > revision }
             return (removals[key] ?? min(removalHorizon, self.revision)) > revision
         }
     }
@@ -156,7 +189,9 @@ extension GroupState {
     package struct Undo: Sendable {
         fileprivate struct Step: Sendable {
             var key: Key
-            var entry: Entry?
+            var value: Value?
+            /// Of the value.
+            var revision: Int64?
             var removal: Int64?
         }
 
@@ -170,13 +205,19 @@ extension GroupState {
     /// Makes a commit so. Its revision must be the next one, and its changes come from `changes(for:)`.
     @discardableResult
     package mutating func apply(_ commit: Commit) -> Undo {
-        precondition(commit.revision == revision + 1, "commit \(commit.revision) after revision \(revision)")
+        apply(commit.changes, revision: commit.revision)
+    }
+
+    /// The same with what of a commit counts here.
+    @discardableResult
+    package mutating func apply(_ changes: [Change], revision next: Int64) -> Undo {
+        precondition(next == revision + 1, "commit \(next) after revision \(revision)")
         var undo = Undo(revision: revision, size: size)
-        for change in commit.changes {
-            let step = put(change.new, for: change.key, at: commit.revision)
+        for change in changes {
+            let step = put(change, at: next)
             if undo.first == nil { undo.first = step } else { undo.rest.append(step) }
         }
-        position.revision = commit.revision
+        position.revision = next
         return undo
     }
 
@@ -190,7 +231,11 @@ extension GroupState {
     }
 
     private mutating func revert(_ step: Undo.Step) {
-        entries[step.key] = step.entry
+        if let value = step.value, let revision = step.revision {
+            entries.update(step.key, value, revision: revision)
+        } else {
+            entries.remove(step.key)
+        }
         removals[step.key] = step.removal
     }
 
@@ -201,18 +246,18 @@ extension GroupState {
     }
 
     /// - Returns: what takes it back. Each table is asked as seldom as it goes: this is done for every key written.
-    private mutating func put(_ value: Value?, for key: Key, at revision: Int64) -> Undo.Step {
+    private mutating func put(_ change: Change, at revision: Int64) -> Undo.Step {
+        let key = change.key
         let removal = removals.isEmpty ? nil : removals[key]
-        let old: Entry?
-        if let value {
-            size += value.encodedSize
-            old = entries.updateValue(Entry(value: value, revision: revision), forKey: key)
+        let last: Int64?
+        if let value = change.new {
+            last = entries.update(key, value, revision: revision)
             if removal != nil { removals[key] = nil }
         } else {
-            old = entries.removeValue(forKey: key)
-            if old != nil { removals[key] = revision }
+            last = entries.remove(key)
+            if last != nil { removals[key] = revision }
         }
-        if let old { size -= old.value.encodedSize }
-        return Undo.Step(key: key, entry: old, removal: removal)
+        size += change.growth
+        return Undo.Step(key: key, value: change.old, revision: last, removal: removal)
     }
 }

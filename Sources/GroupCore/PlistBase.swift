@@ -67,7 +67,7 @@ package struct PlistBase: Sendable {
         for (key, value) in theirs where !isKnown(value, of: key, in: format, ours: state) {
             edits.append(.set(key, value))
         }
-        for key in knownKeys(ours: state) where theirs[key] == nil && !isKnown(nil, of: key, in: format, ours: state) {
+        for key in keysMissing(in: theirs, ours: state) where !isKnown(nil, of: key, in: format, ours: state) {
             edits.append(.remove(key))
         }
         return edits.sorted { $0.key < $1.key }
@@ -76,20 +76,25 @@ package struct PlistBase: Sendable {
     /// The base that holds once the file's content has been merged into the group.
     package static func after(_ theirs: [Key: Value], in format: PlistFormat, ours state: GroupState) -> PlistBase {
         var differences: [Key: Value?] = [:]
-        for (key, value) in state.values where theirs[key] != format.projected(value) {
-            differences.updateValue(theirs[key], forKey: key)
+        for (key, value) in state.pairs {
+            let known = theirs[key]
+            if known != format.projected(value) { differences.updateValue(known, forKey: key) }
         }
-        for (key, value) in theirs where state[key] == nil {
+        for (key, value) in theirs where !state.contains(key) {
             differences.updateValue(value, forKey: key)
         }
         return PlistBase(differences: differences)
     }
 
-    private func knownKeys(ours state: GroupState) -> Set<Key> {
-        var keys = Set(state.values.keys)
-        keys.formUnion(differences.keys)
-        if let earlier { keys.formUnion(earlier.keys) }
-        return keys
+    private func keysMissing(in theirs: [Key: Value], ours state: GroupState) -> Set<Key> {
+        var missing: Set<Key> = []
+        func look(for key: Key) {
+            if theirs.index(forKey: key) == nil { missing.insert(key) }
+        }
+        for key in state.keys { look(for: key) }
+        for key in differences.keys { look(for: key) }
+        if let earlier { for key in earlier.keys { look(for: key) } }
+        return missing
     }
 
     private func isKnown(_ value: Value?, of key: Key, in format: PlistFormat, ours state: GroupState) -> Bool {

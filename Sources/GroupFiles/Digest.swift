@@ -24,7 +24,28 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// A digest of a text that comes in pieces.
+struct DigestBuilder {
+    private var lanes = Digest.firstLanes
+    private var count = 0
+    /// Of what was appended so far.
+    private(set) var digest = Digest(of: [])
+
+    /// - Parameter piece: a multiple of 32 bytes, unless it is the last one.
+    mutating func append(_ piece: Span<UInt8>) {
+        precondition(count % Digest.stripeSize == 0, "a piece behind the last one")
+        let index = Digest.addStripes(of: piece, to: &lanes)
+        count += piece.count
+        digest = Digest(lanes, count: count, rest: piece, from: index)
+    }
+}
+
 extension Digest {
+    fileprivate typealias Lanes = (UInt64, UInt64, UInt64, UInt64)
+
+    fileprivate static let stripeSize = 32
+    fileprivate static let firstLanes: Lanes = (prime1 &+ prime2, prime2, 0, 0 &- prime1)
+
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -32,34 +53,43 @@ extension Digest {
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
     private static func hash(_ span: Span<UInt8>) -> UInt64 {
-        var index = 0
-        var state = prime5
-        if span.count >= 32 {
-            (state, index) = stripes(span)
-        }
-        state = finish(state &+ UInt64(span.count), span, from: index)
-        state = (state ^ state >> 33) &* prime2
-        state = (state ^ state >> 29) &* prime3
-        return state ^ state >> 32
+        var lanes = firstLanes
+        let index = addStripes(of: span, to: &lanes)
+        return Digest(lanes, count: span.count, rest: span, from: index).value
+    }
+
+    /// The digest of `count` bytes: the lanes hold all stripes, and what stands from `index` on in the last piece is in none.
+    fileprivate init(_ lanes: Lanes, count: Int, rest: Span<UInt8>, from index: Int) {
+        var state = count < Self.stripeSize ? Self.prime5 : Self.merged(lanes)
+        state = Self.finish(state &+ UInt64(count), rest, from: index)
+        state = (state ^ state >> 33) &* Self.prime2
+        state = (state ^ state >> 29) &* Self.prime3
+        value = state ^ state >> 32
     }
 
     /// All whole stripes of 32 bytes, in four lanes.
-    private static func stripes(_ span: Span<UInt8>) -> (state: UInt64, index: Int) {
-        var lanes = (prime1 &+ prime2, prime2, UInt64(0), 0 &- prime1)
+    ///
+    /// - Returns: where they end.
+    fileprivate static func addStripes(of span: Span<UInt8>, to lanes: inout Lanes) -> Int {
+        var sums = lanes
         var index = 0
-        while span.count - index >= 32 {
-            lanes.0 = round(lanes.0, span.word(at: index))
-            lanes.1 = round(lanes.1, span.word(at: index + 8))
-            lanes.2 = round(lanes.2, span.word(at: index + 16))
-            lanes.3 = round(lanes.3, span.word(at: index + 24))
-            index += 32
+        while span.count - index >= stripeSize {
+            sums.0 = round(sums.0, span.word(at: index))
+            sums.1 = round(sums.1, span.word(at: index + 8))
+            sums.2 = round(sums.2, span.word(at: index + 16))
+            sums.3 = round(sums.3, span.word(at: index + 24))
+            index += stripeSize
         }
+        lanes = sums
+        return index
+    }
+
+    private static func merged(_ lanes: Lanes) -> UInt64 {
         var state = rotate(lanes.0, 1) &+ rotate(lanes.1, 7) &+ rotate(lanes.2, 12) &+ rotate(lanes.3, 18)
         state = merge(state, lanes.0)
         state = merge(state, lanes.1)
         state = merge(state, lanes.2)
-        state = merge(state, lanes.3)
-        return (state, index)
+        return merge(state, lanes.3)
     }
 
     /// What is left behind the last stripe: words of eight bytes, one of four, single bytes.

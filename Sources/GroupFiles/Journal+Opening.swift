@@ -1,19 +1,9 @@
 package import LinuxIO
 
 extension Journal {
-    /// A record as `open` finds it.
-    package struct StoredRecord: Equatable, Sendable {
-        /// What `read(at:)` takes.
-        package var offset: UInt64
-        /// A part of the file's bytes, which it shares with the other records.
-        package var payload: ArraySlice<UInt8>
-    }
-
     /// Not Sendable, like the journal in it: it goes to the loop thread as a whole.
     package struct Opened {
         package var journal: Journal
-        /// At least one.
-        package var records: [StoredRecord]
         /// How much of an interrupted append was cut off.
         package var repairedBytes: Int
     }
@@ -21,15 +11,28 @@ extension Journal {
     /// What a journal that is opened may have, in bytes; compaction keeps it far below.
     static let sizeLimit: Int64 = 1 << 30
 
-    /// Opens a journal and reads all of it. A torn tail is cut off and the cut made durable; anything else that is
-    /// wrong is an error, and then nothing is modified.
-    package static func open(_ path: String) throws(JournalError) -> Opened {
-        let (file, bytes) = try load(path)
-        let scan = try soundScan(bytes)
+    /// Opens a journal and reads all of it: hands each record's payload and offset to `take`, in order. A torn tail is cut
+    /// off and the cut made durable; anything else that is wrong is an error, and then nothing is modified, although
+    /// `take` may have had the records before.
+    ///
+    /// Of the file no more is in memory than the longest record and a little.
+    package static func open(
+        _ path: String, take: (Span<UInt8>, UInt64) -> Void
+    ) throws(JournalError) -> Opened {
+        let file = try openFile(path, .readWrite)
+        let (count, end, tail) = try scan(file, path, from: 0, take)
+        if case .damaged(let next) = tail {
+            throw .damaged(offset: end, reason: "no sound record here, but one follows at byte \(next)")
+        }
+        // A journal appears with its first record in it (`create`): one without is no interrupted append.
+        guard count > 0 else {
+            throw .damaged(
+                offset: 0, reason: tail == .none ? "the file is empty" : "no sound record at its beginning")
+        }
         var repaired = 0
         do throws(SystemError) {
-            if case .torn(let size) = scan.tail {
-                try file.descriptor.truncate(to: Int64(scan.end))
+            if case .torn(let size) = tail {
+                try file.descriptor.truncate(to: Int64(end))
                 try file.descriptor.fsync()
                 repaired = size
             }
@@ -39,30 +42,23 @@ extension Journal {
             throw .system(SystemError(errno: error.errno, call: error.call, path: path))
         }
         // What was read may not be on the disk yet, if the one who wrote it was killed.
-        let end = UInt64(scan.end)
         let journal = Journal(path: path, file: file, size: end, syncedSize: repaired > 0 ? end : 0)
-        return Opened(journal: journal, records: records(scan, bytes), repairedBytes: repaired)
+        return Opened(journal: journal, repairedBytes: repaired)
     }
 
-    /// What can be read of a journal, without a change to it: the sound records up to the first that is not. For one
-    /// that `open` refuses.
-    package static func soundRecords(_ path: String) throws(JournalError) -> [StoredRecord] {
-        let bytes = try load(path, .readOnly).bytes
-        return records(RecordScanner.scan(bytes), bytes)
+    /// What can be read of a journal, without a change to it: hands over the sound records, from the one at `offset` on up
+    /// to the first that is not sound.
+    package static func readSoundRecords(
+        _ path: String, from offset: UInt64 = 0, take: (Span<UInt8>, UInt64) -> Void
+    ) throws(JournalError) {
+        _ = try scan(try openFile(path, .readOnly), path, from: offset, take)
     }
 
     static func newPath(of path: String) -> String { path + ".new" }
 
-    private static func load(
-        _ path: String, _ flags: Files.OpenFlags = .readWrite
-    ) throws(JournalError) -> (file: SharedFile, bytes: [UInt8]) {
+    private static func openFile(_ path: String, _ flags: Files.OpenFlags) throws(JournalError) -> SharedFile {
         do throws(SystemError) {
-            let file = try Files.openRegular(path, [flags, .noFollow])
-            // Nobody else writes to it: what there is now is all.
-            let size = try file.status().size
-            guard size <= sizeLimit else { throw SystemError(errno: .fileTooLarge, call: "read", path: path) }
-            let bytes = try file.pread(count: Int(size), at: 0)
-            return (SharedFile(file), bytes)
+            return SharedFile(try Files.openRegular(path, [flags, .noFollow]))
         } catch  where error.errno == .noSuchFile {
             throw .absent
         } catch {
@@ -70,23 +66,18 @@ extension Journal {
         }
     }
 
-    private static func soundScan(_ bytes: [UInt8]) throws(JournalError) -> RecordScan {
-        let scan = RecordScanner.scan(bytes)
-        if case .damaged(let next) = scan.tail {
-            throw .damaged(
-                offset: UInt64(scan.end), reason: "no sound record here, but one follows at byte \(next)"
-            )
-        }
-        // A journal appears with its first record in it (`create`): one without is no interrupted append.
-        guard !scan.payloads.isEmpty else {
-            throw .damaged(offset: 0, reason: bytes.isEmpty ? "the file is empty" : "no sound record at its beginning")
-        }
-        return scan
-    }
-
-    private static func records(_ scan: RecordScan, _ bytes: [UInt8]) -> [StoredRecord] {
-        scan.payloads.map {
-            StoredRecord(offset: UInt64($0.lowerBound - Record.headerSize), payload: bytes[$0])
+    private static func scan(
+        _ file: SharedFile, _ path: String, from offset: UInt64, _ take: (Span<UInt8>, UInt64) -> Void
+    ) throws(JournalError) -> (count: Int, end: UInt64, tail: RecordScan.Tail) {
+        do throws(SystemError) {
+            // Nobody else writes to it: what there is now is all.
+            let size = try file.descriptor.status().size
+            guard size <= sizeLimit else { throw SystemError(errno: .fileTooLarge, call: "read", path: path) }
+            var reader = RecordReader(size: Int(size), from: Int(clamping: offset))
+            let count = try reader.readRecords(of: file.descriptor, take)
+            return (count, UInt64(reader.end), try reader.tail(of: file.descriptor))
+        } catch {
+            throw .system(SystemError(errno: error.errno, call: error.call, path: path))
         }
     }
 }

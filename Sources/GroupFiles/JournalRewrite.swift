@@ -12,48 +12,69 @@ package struct JournalRewrite: Sendable {
     let offsets: [UInt64]
     let size: UInt64
 
-    /// How much is framed before it is written out.
-    private static let chunkSize = 256 * 1024
-
     /// Writes all records to `<journal>.new` and makes them durable. On an error no such file is left.
     package static func write(
         for journalPath: String, payloads: some Sequence<[UInt8]>
+    ) throws(SystemError) -> JournalRewrite {
+        try write(for: journalPath) { (records) throws(SystemError) in
+            for payload in payloads { try records.append(payload) }
+        }
+    }
+
+    /// The same with the records that `body` appends, one after the other: never all of them are in memory.
+    package static func write(
+        for journalPath: String, _ body: (inout RecordWriter) throws(SystemError) -> Void
     ) throws(SystemError) -> JournalRewrite {
         let path = Journal.newPath(of: journalPath)
         try Files.unlinkIfPresent(path)
         let file = SharedFile(try Files.open(path, [.readWrite, .create, .exclusive, .noFollow]))
         do throws(SystemError) {
             try file.descriptor.changeMode(0o600)
-            let (offsets, size) = try writeRecords(payloads, to: file)
+            var writer = RecordWriter(file: file)
+            try body(&writer)
+            try writer.flush()
             try file.descriptor.fsync()
-            return JournalRewrite(journalPath: journalPath, file: file, offsets: offsets, size: size)
+            return JournalRewrite(journalPath: journalPath, file: file, offsets: writer.offsets, size: writer.size)
         } catch {
             try? Files.unlink(path)
             throw SystemError(errno: error.errno, call: error.call, path: path)
         }
     }
 
-    private static func writeRecords(
-        _ payloads: some Sequence<[UInt8]>, to file: SharedFile
-    ) throws(SystemError) -> (offsets: [UInt64], size: UInt64) {
-        var buffer: [UInt8] = []
-        var offsets: [UInt64] = []
-        var written: UInt64 = 0
-        for payload in payloads {
-            offsets.append(written + UInt64(buffer.count))
-            Record.append(payload, to: &buffer)
-            guard buffer.count >= chunkSize else { continue }
-            try file.descriptor.writeAll(buffer)
-            written += UInt64(buffer.count)
-            buffer.removeAll(keepingCapacity: true)
-        }
-        try file.descriptor.writeAll(buffer)
-        return (offsets, written + UInt64(buffer.count))
-    }
-
     /// Removes the new file: it is not wanted after all.
     package func discard() {
         try? Files.unlink(Journal.newPath(of: journalPath))
+    }
+}
+
+/// Appends records to a new file, some of them at a time.
+package struct RecordWriter {
+    /// How much is framed before it is written out.
+    private static let chunkSize = 64 * 1024
+
+    let file: SharedFile
+    /// Of the records, in order.
+    private(set) var offsets: [UInt64] = []
+    private var buffer: [UInt8] = []
+    private var written: UInt64 = 0
+
+    init(file: SharedFile) {
+        self.file = file
+    }
+
+    /// What the file has when everything is written out, in bytes.
+    var size: UInt64 { written + UInt64(buffer.count) }
+
+    package mutating func append(_ payload: [UInt8]) throws(SystemError) {
+        offsets.append(size)
+        Record.append(payload, to: &buffer)
+        if buffer.count >= Self.chunkSize { try flush() }
+    }
+
+    mutating func flush() throws(SystemError) {
+        try file.descriptor.writeAll(buffer)
+        written += UInt64(buffer.count)
+        buffer.removeAll(keepingCapacity: true)
     }
 }
 

@@ -5,6 +5,8 @@ extension PlistFile {
     /// A file that changes under our eyes is read again, so often at most. After that its last state is taken: the one
     /// who writes will be done some time, and the watcher tells of it.
     private static let attempts = 8
+    /// A file up to this size, in bytes, is read at once.
+    private static let smallSize: Int64 = 64 << 10
 
     /// Reads and understands the file. Never blocks on what is no file.
     package func read() -> PlistReading {
@@ -53,12 +55,30 @@ extension PlistFile {
         let before = try file.status()
         guard before.kind == .regular else { return (notAFile(target, before.kind), true) }
         guard before.size <= Int64(sizeLimit) else { return (tooLarge(target, before), true) }
+        if let known, before.size > Self.smallSize, try digest(of: file, size: Int(before.size)) == known {
+            return (nil, try file.status().identity == before.identity)
+        }
         // One byte more than there should be: a file that grows under our eyes is seen to.
         let bytes = try file.pread(count: Int(before.size) + 1, at: 0)
         let isFinal = try file.status().identity == before.identity && bytes.count == Int(before.size)
         let digest = Digest(of: bytes)
         if digest == known { return (nil, isFinal) }
         return (interpret(bytes, digest, before, target), isFinal)
+    }
+
+    /// Without having the whole file in memory: nearly always a large one that is known is just what it was.
+    private func digest(of file: borrowing FileDescriptor, size: Int) throws(SystemError) -> Digest {
+        var builder = DigestBuilder()
+        var offset = 0
+        while offset < size {
+            let piece = try file.pread(count: min(Int(Self.smallSize), size - offset), at: Int64(offset))
+            guard !piece.isEmpty else { break }
+            builder.append(piece.span)
+            offset += piece.count
+            // Cut short meanwhile: no more pieces, and not what is known.
+            if piece.count % 32 != 0 { break }
+        }
+        return builder.digest
     }
 
     private func interpret(

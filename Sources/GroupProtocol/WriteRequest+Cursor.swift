@@ -1,6 +1,6 @@
 package import GroupModel
-import PropertyList
-import Varlink
+package import PropertyList
+package import Varlink
 
 extension WriteRequest {
     /// Reads an ordinary call of `Write` (one reply, scalar values, nothing null, nothing wrong) straight from its bytes.
@@ -148,6 +148,17 @@ extension JSONCursor {
     private static let integer = Name("integer")
     private static let real = Name("real")
     private static let boolean = Name("boolean")
+
+    /// Any value of the interface's type `Value`.
+    package mutating func value(in bytes: Span<UInt8>) throws(Unexpected) -> Value {
+        var attempt = self
+        if let value = try? attempt.scalar(in: bytes) {
+            self = attempt
+            return value
+        }
+        guard let value = try? Value(wire: try json(in: bytes)) else { throw Unexpected() }
+        return value
+    }
 
     private mutating func scalar(in bytes: Span<UInt8>) throws(Unexpected) -> Value {
         try open("{", in: bytes)

@@ -17,6 +17,8 @@ extension GroupHost {
     static let historySize = 16 << 20
     /// Below this size a journal is not worth rewriting, in bytes.
     private static let smallJournal: UInt64 = 4 << 20
+    /// To replay more than this takes longer than a start should, in bytes.
+    private static let longReplay: UInt64 = 256 << 10
 
     /// Starts a rewrite when the journal holds twice the history that is to be kept, or twice the bytes.
     func compactIfNeeded() {
@@ -26,6 +28,12 @@ extension GroupHost {
         let least = max(compactedSize, UInt64(Self.historySize + 2 * state.size))
         let isLarge = journal.size > max(Self.smallJournal, 2 * least)
         if isLong || isLarge { startCompaction() }
+    }
+
+    /// When the daemon ends: what the next start would replay commit by commit becomes a snapshot, if it is much.
+    func compactForStart() {
+        guard journal.size - snapshotEnd > Self.longReplay else { return }
+        startCompaction()
     }
 
     func startCompaction() {
@@ -57,6 +65,7 @@ extension GroupHost {
                 throw .system(error)
             }
             journal = adopted.journal
+            snapshotEnd = adopted.offsets[compacted.snapshotEnd]
             reindex(adopted.offsets, areCommits: compacted.areCommits + tail.map(\.isCommit))
             state.forgetRemovals(upTo: tracking.horizon)
             compactedSize = journal.size
@@ -83,6 +92,8 @@ extension GroupHost {
 struct CompactedJournal: Sendable {
     var rewrite: JournalRewrite
     var areCommits: [Bool]
+    /// The place, among the records, of the first one behind the snapshot.
+    var snapshotEnd: Int
 }
 
 /// Why the records of a journal could not be used.
@@ -104,39 +115,79 @@ struct Compaction: Sendable {
     var plist: JournalEntry
     var projection: JournalEntry?
 
+    /// A part of the snapshot, in bytes of keys and values: what is in memory of it at a time, here and when it is read.
+    private static let partSize = 64 << 10
+
     func rewrite() -> Result<CompactedJournal, JournalUseFailure> {
-        do throws(JournalUseFailure) {
-            let commits = try keptCommits()
-            let header = JournalEntry.header(
-                group: state.identifier.string, epoch: state.position.epoch, history: commits.count)
-            let snapshot = JournalEntry.snapshot(revision: state.revision, values: state.values)
-            let rest = [snapshot, plist] + (projection.map { [$0] } ?? [])
-            let payloads = [header.encoded] + commits + rest.map(\.encoded)
-            let areCommits = [false] + commits.map { _ in true } + rest.map { _ in false }
-            do throws(SystemError) {
-                return .success(
-                    CompactedJournal(
-                        rewrite: try JournalRewrite.write(for: path, payloads: payloads), areCommits: areCommits))
-            } catch {
-                throw .system(error)
+        var failure: JournalUseFailure?
+        var count = 0
+        do throws(SystemError) {
+            let rewrite = try JournalRewrite.write(for: path) { (records) throws(SystemError) in
+                let header = JournalEntry.header(
+                    group: state.identifier.string, epoch: state.position.epoch, history: history.count)
+                try records.append(header.encoded)
+                do throws(JournalUseFailure) {
+                    try copyHistory(to: &records)
+                } catch {
+                    failure = error
+                    throw SystemError(errno: .inputOutput, call: "read", path: path)
+                }
+                count = try writeSnapshot(to: &records)
+                for entry in [plist] + (projection.map { [$0] } ?? []) { try records.append(entry.encoded) }
             }
+            let rest = count + (projection == nil ? 1 : 2)
+            let areCommits = [false] + history.map { _ in true } + [Bool](repeating: false, count: rest)
+            return .success(
+                CompactedJournal(
+                    rewrite: rewrite, areCommits: areCommits, snapshotEnd: 1 + history.count + count))
         } catch {
-            return .failure(error)
+            return .failure(failure ?? .system(error))
         }
     }
 
-    private func keptCommits() throws(JournalUseFailure) -> [[UInt8]] {
-        guard !history.isEmpty else { return [] }
-        let wanted = Set(history)
-        let records: [Journal.StoredRecord]
+    private func copyHistory(to records: inout RecordWriter) throws(JournalUseFailure) {
+        guard let first = history.first else { return }
+        var left = history[...]
+        var failure: SystemError?
         do throws(JournalError) {
-            records = try Journal.soundRecords(path).filter { wanted.contains($0.offset) }
+            try Journal.readSoundRecords(path, from: first) { payload, offset in
+                guard failure == nil, offset == left.first else { return }
+                left.removeFirst()
+                do throws(SystemError) {
+                    try records.append([UInt8](copying: payload))
+                } catch {
+                    failure = error
+                }
+            }
         } catch {
             throw .journal(error)
         }
-        guard records.count == history.count else {
-            throw .replay(.nonsense("it has \(records.count) of the \(history.count) commits that are kept"))
+        if let failure { throw .system(failure) }
+        guard left.isEmpty else {
+            throw .replay(.nonsense("it has not \(left.count) of the \(history.count) commits that are kept"))
         }
-        return records.map { Array($0.payload) }
+    }
+
+    /// - Returns: in how many records.
+    private func writeSnapshot(to records: inout RecordWriter) throws(SystemError) -> Int {
+        var part: [Key: Value] = [:]
+        var size = 0
+        var count = 0
+        func write(to records: inout RecordWriter, isPartial: Bool) throws(SystemError) {
+            let extent = JournalEntry.SnapshotExtent(keys: state.count, size: state.storedSize)
+            let entry = JournalEntry.snapshot(
+                revision: state.revision, values: part, isPartial: isPartial, extent: count == 0 ? extent : nil)
+            try records.append(entry.encoded)
+            part.removeAll(keepingCapacity: true)
+            size = 0
+            count += 1
+        }
+        for (key, value) in state.pairs {
+            if size >= Self.partSize { try write(to: &records, isPartial: true) }
+            part[key] = value
+            size += key.string.utf8.count + value.encodedSize
+        }
+        try write(to: &records, isPartial: false)
+        return count
     }
 }

@@ -43,6 +43,8 @@ final class GroupHost {
     var compaction: CompactionTracking?
     /// Of the journal when it was last rewritten; 0 before that.
     var compactedSize: UInt64 = 0
+    /// Where the journal's snapshot ends; what follows is replayed at the next start.
+    var snapshotEnd: UInt64
     /// Set when the group is deleted: what still comes from the workers is for nobody.
     var isClosed = false
     /// On a file system whose changes by other machines inotify does not see.
@@ -57,6 +59,7 @@ final class GroupHost {
         state = opened.replay.state
         text = GroupText(opened.replay.state.identifier, opened.replay.state.position.epoch)
         journal = opened.journal
+        snapshotEnd = opened.replay.snapshotEnd
         index = CommitIndex(opened.replay.commits, newest: opened.replay.state.revision)
         plist = PlistTracking(
             file: PlistFile(path: server.container.plistPath(of: identifier)), replay: opened.replay)
@@ -168,7 +171,7 @@ extension GroupHost {
         guard let entry = index[revision] else { return nil }
         do throws(JournalError) {
             let payload = try journal.read(at: entry.offset)
-            guard case .commit(let commit)? = JournalEntry(payload[...]) else { return nil }
+            guard case .commit(let commit)? = JournalEntry(payload.span) else { return nil }
             return RecordedCommit(commit, encoded: payload)
         } catch {
             Log.error("group \(identifier): commit \(revision) cannot be read back: \(error)")

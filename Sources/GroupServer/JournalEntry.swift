@@ -8,11 +8,12 @@ import Varlink
 /// What the records of a group's journal say. The journal itself carries them as opaque texts.
 ///
 /// `header` comes first and once. A journal that was rewritten goes on with the commits that are kept as history, which the
-/// header counts, then the snapshot of what they led to. A commit is the interface's type `Commit`, so that the same bytes
-/// serve the journal and every observer.
+/// header counts, then the snapshot of what they led to, in parts where it is large. A commit is the interface's type
+/// `Commit`, so that the same bytes serve the journal and every observer.
 enum JournalEntry: Sendable {
     case header(group: String, epoch: Epoch, history: Int = 0)
-    case snapshot(revision: Int64, values: [Key: Value])
+    /// Partial: another one of the same revision follows. The first part says how much there will be in all.
+    case snapshot(revision: Int64, values: [Key: Value], isPartial: Bool = false, extent: SnapshotExtent? = nil)
     case commit(Commit)
     /// The plist is about to become this text; it may have happened or not. The text holds the group's state at this
     /// place of the journal, but for the differences: the keys that changed while it was made.
@@ -21,6 +22,12 @@ enum JournalEntry: Sendable {
     case plist(digest: Digest?, differences: [Key: Value?])
 
     static let format: Int64 = 1
+
+    /// How many keys a snapshot has in all its parts, and how many bytes of memory they take: a hint for the reader.
+    struct SnapshotExtent: Equatable {
+        var keys: Int
+        var size: Int
+    }
 }
 
 // MARK: - Writing
@@ -36,8 +43,13 @@ extension JournalEntry {
             writer.member("group", string: group)
             writer.member("epoch", string: epoch.description)
             if history > 0 { writer.member("history", integer: Int64(history)) }
-        case .snapshot(let revision, let values):
+        case .snapshot(let revision, let values, let isPartial, let extent):
             writer.member("snapshot", integer: revision)
+            if let extent {
+                writer.member("keys", integer: Int64(extent.keys))
+                writer.member("size", integer: Int64(extent.size))
+            }
+            if isPartial { writer.member("partial", boolean: true) }
             writer.member("values")
             writer.write(values)
         case .projection(let digest, let differences):
@@ -69,23 +81,12 @@ extension JSONWriter {
 // MARK: - Reading
 
 extension JournalEntry {
-    /// Told by its first member, without reading the rest.
-    static func isCommit(_ payload: ArraySlice<UInt8>) -> Bool {
-        payload.starts(with: #"{"group":"#.utf8)
-    }
-
-    /// Of a commit, without reading the rest: what stands behind its revision. Group and revision have no quotes in them.
-    static func time(ofCommit payload: ArraySlice<UInt8>) -> Timestamp? {
-        let name = Array(#","time":""#.utf8)
-        let head = payload.prefix(300)
-        guard isCommit(payload), let start = head.indices.first(where: { head[$0...].starts(with: name) }) else {
-            return nil
-        }
-        return Timestamp(rfc3339: head[(start + name.count)...].prefix { $0 != UInt8(ascii: "\"") })
-    }
-
     /// Nil for a text that is none of these, which only damage or a later version can have written.
-    init?(_ payload: ArraySlice<UInt8>) {
+    init?(_ payload: Span<UInt8>) {
+        if let entry = JournalEntry(ofPlist: payload) {
+            self = entry
+            return
+        }
         guard let json = try? JSON(parsing: payload), let object = json.objectValue else { return nil }
         switch object.first?.name {
         case "group":
@@ -93,12 +94,6 @@ extension JournalEntry {
             self = .commit(commit)
         case "appgroupd": self.init(header: object)
         case "snapshot": self.init(snapshot: object)
-        case "projection":
-            guard let digest = object["projection"]?.stringValue.flatMap(Digest.init),
-                let differences = Self.differences(object)
-            else { return nil }
-            self = .projection(digest: digest, differences: differences)
-        case "plist": self.init(plist: object)
         default: return nil
         }
     }
@@ -115,26 +110,6 @@ extension JournalEntry {
         guard let revision = object["snapshot"]?.integerValue, revision >= 0,
             let values = object["values"].flatMap({ try? [Key: Value](wire: $0) })
         else { return nil }
-        self = .snapshot(revision: revision, values: values)
-    }
-
-    private init?(plist object: JSONObject) {
-        guard let text = object["plist"]?.stringValue else { return nil }
-        let digest = Digest(text)
-        guard digest != nil || text.isEmpty, let differences = Self.differences(object) else { return nil }
-        self = .plist(digest: digest, differences: differences)
-    }
-
-    private static func differences(_ object: JSONObject) -> [Key: Value?]? {
-        var differences: [Key: Value?] = [:]
-        for (name, json) in object["differences"]?.objectValue ?? [:] {
-            guard !json.isNull else {
-                differences.updateValue(nil, forKey: Key(name))
-                continue
-            }
-            guard let value = try? Value(wire: json) else { return nil }
-            differences.updateValue(value, forKey: Key(name))
-        }
-        return differences
+        self = .snapshot(revision: revision, values: values, isPartial: object["partial"]?.booleanValue ?? false)
     }
 }

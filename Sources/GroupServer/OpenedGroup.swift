@@ -34,10 +34,25 @@ struct OpenedGroup {
     }
 
     private static func open(_ path: String, of group: GroupIdentifier) -> Result<OpenedGroup, JournalUseFailure> {
-        do throws(JournalError) {
-            let opened = try Journal.open(path)
+        var replay: Replay?
+        var failure: Replay.Failure?
+        func take(_ payload: Span<UInt8>, _ offset: UInt64) {
+            guard failure == nil else { return }
             do throws(Replay.Failure) {
-                return .success(try OpenedGroup(replaying: opened, of: group))
+                if replay == nil {
+                    replay = try Replay(group, header: payload)
+                } else {
+                    try replay?.add(payload, at: offset)
+                }
+            } catch {
+                failure = error
+            }
+        }
+        do throws(JournalError) {
+            let opened = try Journal.open(path, take: take)
+            do throws(Replay.Failure) {
+                if let failure { throw failure }
+                return .success(try OpenedGroup(opened, replay))
             } catch {
                 return .failure(.replay(error))
             }
@@ -46,16 +61,15 @@ struct OpenedGroup {
         }
     }
 
-    private init(replaying opened: Journal.Opened, of group: GroupIdentifier) throws(Replay.Failure) {
-        guard let first = opened.records.first else { throw .nonsense("it has no header") }
-        var replay = try Replay(group, header: first.payload)
-        for record in opened.records.dropFirst() {
-            try replay.add(record.payload, at: record.offset)
-        }
+    private init(_ opened: Journal.Opened, _ replay: Replay?) throws(Replay.Failure) {
+        guard var replay else { throw .nonsense("it has no header") }
+        try replay.end()
         journal = opened.journal
         self.replay = replay
         if opened.repairedBytes > 0 {
-            notice = "an interrupted write of \(opened.repairedBytes) bytes was cut off the journal of \(group)"
+            notice =
+                "an interrupted write of \(opened.repairedBytes) bytes was cut off the journal of "
+                + replay.state.identifier.string
         }
     }
 
@@ -91,7 +105,7 @@ struct OpenedGroup {
 extension Replay {
     fileprivate static func beginning(_ group: GroupIdentifier, header: [UInt8]) throws(SystemError) -> Replay {
         do throws(Failure) {
-            return try Replay(group, header: header[...])
+            return try Replay(group, header: header)
         } catch {
             throw SystemError(errno: .invalidArgument, call: "journal header")
         }

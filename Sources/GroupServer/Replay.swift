@@ -4,6 +4,9 @@ import GroupModel
 import PropertyList
 
 /// Builds a group from the records of its journal, one after the other.
+///
+/// What there may be much of (kept history, the snapshot, commits) is read from the bytes straight into the state: trees
+/// of a hundred thousand settings would take longer, and more memory, than all the rest of the start.
 struct Replay {
     enum Failure: Error, Equatable {
         /// A record that is sound by its checksum does not make sense; the text says which and why.
@@ -17,12 +20,21 @@ struct Replay {
     private(set) var projectedDigest: Digest?
     /// Where the commits are, oldest first; the newest has the state's revision.
     private(set) var commits: [CommitIndex.Entry] = []
+    /// Where the snapshot ends: what follows was read one by one. 0 where there is none.
+    private(set) var snapshotEnd: UInt64 = 0
 
     /// How many commits are still to come that led to the snapshot behind them: they are kept, and not replayed.
     private var historyLeft: Int
+    /// After a snapshot, until a record says what the plist holds.
+    private var isBaseDue = false
+    private var isSnapshotPartial = false
 
     /// - Throws: unless the first record is this group's header.
-    init(_ group: GroupIdentifier, header payload: ArraySlice<UInt8>) throws(Failure) {
+    init(_ group: GroupIdentifier, header payload: [UInt8]) throws(Failure) {
+        try self.init(group, header: payload.span)
+    }
+
+    init(_ group: GroupIdentifier, header payload: Span<UInt8>) throws(Failure) {
         guard case .header(let name, let epoch, let history)? = JournalEntry(payload) else {
             throw .nonsense("the first record is no header of format \(JournalEntry.format)")
         }
@@ -31,40 +43,93 @@ struct Replay {
         historyLeft = history
     }
 
-    mutating func add(_ payload: ArraySlice<UInt8>, at offset: UInt64) throws(Failure) {
+    mutating func add(_ payload: [UInt8], at offset: UInt64) throws(Failure) {
+        try add(payload.span, at: offset)
+    }
+
+    mutating func add(_ payload: Span<UInt8>, at offset: UInt64) throws(Failure) {
         if historyLeft > 0 {
             guard let time = JournalEntry.time(ofCommit: payload) else {
                 throw .nonsense("the record at byte \(offset) is no commit of the history")
             }
             historyLeft -= 1
             commits.append(CommitIndex.Entry(offset: offset, size: payload.count, time: time))
-            return
+        } else if let commit = JournalEntry.StateChange(payload, of: state.identifier) {
+            try add(commit, size: payload.count, at: offset)
+        } else if let revision = JournalEntry.snapshotRevision(payload) {
+            try addSnapshot(revision, payload, at: offset)
+        } else {
+            try addOther(payload, at: offset)
         }
-        switch JournalEntry(payload) {
-        case .commit(let commit)?:
-            guard commit.revision == state.revision + 1, commit.group == state.identifier else {
-                throw .nonsense("commit \(commit.revision) of \(commit.group) after revision \(state.revision)")
-            }
-            state.apply(commit)
-            base.note(commit.changes)
-            commits.append(CommitIndex.Entry(offset: offset, size: payload.count, time: commit.time))
-        case .snapshot(let revision, let values)?:
+    }
+
+    private mutating func add(
+        _ commit: JournalEntry.StateChange, size: Int, at offset: UInt64
+    ) throws(Failure) {
+        guard commit.revision == state.revision + 1, !isSnapshotPartial else {
+            throw .nonsense("commit \(commit.revision) after revision \(state.revision)")
+        }
+        makeBase()
+        state.apply(commit.changes, revision: commit.revision)
+        base.note(commit.changes)
+        commits.append(CommitIndex.Entry(offset: offset, size: size, time: commit.time))
+    }
+
+    private mutating func addSnapshot(
+        _ revision: Int64, _ payload: Span<UInt8>, at offset: UInt64
+    ) throws(Failure) {
+        if !isSnapshotPartial {
             guard state.revision == 0, state.count == 0, commits.count <= revision else {
                 throw .nonsense("a snapshot after a commit")
             }
             let position = Position(epoch: state.position.epoch, revision: revision)
-            state = GroupState(identifier: state.identifier, position: position, values: values)
-            base = PlistBase(differences: values.mapValues { _ in nil })
+            state = GroupState(identifier: state.identifier, position: position)
+            isBaseDue = true
+        }
+        guard revision == state.revision,
+            let isPartial = JournalEntry.restore(&state, fromSnapshot: payload)
+        else { throw .nonsense("the snapshot at byte \(offset) cannot be read") }
+        isSnapshotPartial = isPartial
+        snapshotEnd = offset + UInt64(payload.count)
+    }
+
+    private mutating func addOther(_ payload: Span<UInt8>, at offset: UInt64) throws(Failure) {
+        guard !isSnapshotPartial else { throw .nonsense("a snapshot that ends before byte \(offset)") }
+        switch JournalEntry(payload) {
         case .projection(let digest, let differences)?:
+            makeBase()
             base.beginProjection(but: differences)
             projectedDigest = digest
         case .plist(let digest, let differences)?:
+            isBaseDue = false
             base = PlistBase(differences: differences)
             knownDigest = digest
             projectedDigest = nil
         case .header?: throw .nonsense("a second header")
-        case nil: throw .nonsense("a record at byte \(offset) that this version does not know")
+        case .commit(let commit)?:
+            // Written by another version, with something in it that this one passes over.
+            guard commit.group == state.identifier else {
+                throw .nonsense("commit \(commit.revision) of \(commit.group)")
+            }
+            try add(JournalEntry.StateChange(commit), size: payload.count, at: offset)
+        case .snapshot?, nil: throw .nonsense("a record at byte \(offset) that this version does not know")
         }
+    }
+
+    /// All records are read.
+    mutating func end() throws(Failure) {
+        guard !isSnapshotPartial else { throw .nonsense("a snapshot without its end") }
+        guard historyLeft == 0 else { throw .nonsense("a history without its end") }
+        makeBase()
+    }
+
+    /// As long as no record tells of the plist, it holds nothing.
+    private mutating func makeBase() {
+        guard isBaseDue else { return }
+        isBaseDue = false
+        var differences: [Key: Value?] = [:]
+        for key in state.keys { differences.updateValue(nil, forKey: key) }
+        base = PlistBase(differences: differences)
     }
 }
 

@@ -68,8 +68,11 @@ extension Server {
         watcher?.stop()
         fileWorker.stop()
         syncWorker.stop()
+        // The workers have ended.
+        runsJobsInline = true
         for host in hosts.values {
             host.flush()
+            host.compactForStart()
             guard host.journal.hasUnsyncedBytes else { continue }
             if case .failure(let error) = host.journal.syncHandle.sync() {
                 Log.error("group \(host.identifier): the journal did not reach stable storage: \(error)")

@@ -56,24 +56,27 @@ extension Key: ExpressibleByStringLiteral, CustomStringConvertible {
 extension String {
     /// Whether both have the same UTF-8 bytes (`==` would take canonically equivalent texts for equal).
     package func isIdentical(to other: String) -> Bool {
-        let left = utf8.span
-        let right = other.utf8.span
-        guard left.count == right.count else { return false }
-        // From the end: names of settings differ there, while many begin alike.
-        var index = left.count
-        while index >= 8 {
-            index -= 8
-            guard left.word(at: index) == right.word(at: index) else { return false }
-        }
-        while index > 0 {
-            index -= 1
-            guard left[index] == right[index] else { return false }
-        }
-        return true
+        utf8.span.isIdentical(to: other.utf8.span)
     }
 }
 
 extension Span<UInt8> {
+    /// Whether both have the same bytes.
+    func isIdentical(to other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        // From the end: names of settings differ there, while many begin alike.
+        var index = count
+        while index >= 8 {
+            index -= 8
+            guard word(at: index) == other.word(at: index) else { return false }
+        }
+        while index > 0 {
+            index -= 1
+            guard self[index] == other[index] else { return false }
+        }
+        return true
+    }
+
     /// The eight bytes from `index` on as one number, the first byte lowest. Traps where they are not all in the span.
     @inline(__always)
     func word(at index: Int) -> UInt64 {

@@ -82,6 +82,71 @@ package struct JSONCursor {
         return text
     }
 
+    /// Any string.
+    package mutating func text(in bytes: Span<UInt8>) throws(Unexpected) -> String {
+        try take(UInt8(ascii: "\""), in: bytes)
+        guard let text = try? reader.string(in: bytes) else { throw Unexpected() }
+        return text
+    }
+
+    /// The name of a member of a map, any text, and what stands between it and its value.
+    package mutating func key(in bytes: Span<UInt8>) throws(Unexpected) -> String {
+        reader.skipWhiteSpace(in: bytes)
+        let name = try text(in: bytes)
+        reader.skipWhiteSpace(in: bytes)
+        try take(UInt8(ascii: ":"), in: bytes)
+        reader.skipWhiteSpace(in: bytes)
+        return name
+    }
+
+    /// Any value, as a tree.
+    package mutating func json(in bytes: Span<UInt8>) throws(Unexpected) -> JSON {
+        var whole = JSONReader(depthLimit: JSON.depthLimit)
+        whole.position = reader.position
+        guard let json = try? whole.value(in: bytes, depth: 0) else { throw Unexpected() }
+        reader.position = whole.position
+        return json
+    }
+
+    /// Steps over any value without looking closely: for a text that was sound when it was written.
+    package mutating func skipValue(in bytes: Span<UInt8>) throws(Unexpected) {
+        var depth = 0
+        repeat {
+            guard reader.position < bytes.count else { throw Unexpected() }
+            let byte = bytes[reader.position]
+            if byte == UInt8(ascii: "\"") {
+                try skipString(in: bytes)
+                continue
+            }
+            if depth == 0, byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+                return
+            }
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
+            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
+            reader.position += 1
+        } while depth > 0 || (reader.position < bytes.count && !bytes[reader.position].endsValue)
+    }
+
+    private mutating func skipString(in bytes: Span<UInt8>) throws(Unexpected) {
+        reader.position += 1
+        while true {
+            let end = bytes.nextSpecial(from: reader.position)
+            guard end < bytes.count else { throw Unexpected() }
+            reader.position = end + 1
+            if bytes[end] == UInt8(ascii: "\"") { return }
+            // What a backslash escapes is no end, whatever it is.
+            if bytes[end] == UInt8(ascii: "\\") { reader.position += 1 }
+        }
+    }
+
+    /// Whether the bracket comes that closes what is empty; then it is behind us.
+    package mutating func close(_ bracket: Unicode.Scalar, in bytes: Span<UInt8>) -> Bool {
+        reader.skipWhiteSpace(in: bytes)
+        guard reader.position < bytes.count, bytes[reader.position] == UInt8(ascii: bracket) else { return false }
+        reader.position += 1
+        return true
+    }
+
     /// Steps over this very string, if it is what comes.
     package mutating func skip(_ text: String, in bytes: Span<UInt8>) -> Bool {
         let expected = text.utf8.span
@@ -116,6 +181,14 @@ package struct JSONCursor {
         return value
     }
 
+    /// Whether null comes; then it is behind us.
+    package mutating func skipNull(in bytes: Span<UInt8>) -> Bool {
+        guard reader.position < bytes.count, bytes[reader.position] == UInt8(ascii: "n"),
+            let next = try? json(in: bytes)
+        else { return false }
+        return next.isNull
+    }
+
     /// Nothing but white space follows.
     package mutating func end(in bytes: Span<UInt8>) throws(Unexpected) {
         reader.skipWhiteSpace(in: bytes)
@@ -125,5 +198,11 @@ package struct JSONCursor {
     private mutating func take(_ byte: UInt8, in bytes: Span<UInt8>) throws(Unexpected) {
         guard reader.position < bytes.count, bytes[reader.position] == byte else { throw Unexpected() }
         reader.position += 1
+    }
+}
+
+extension UInt8 {
+    fileprivate var endsValue: Bool {
+        self == UInt8(ascii: ",") || self == UInt8(ascii: "}") || self == UInt8(ascii: "]")
     }
 }

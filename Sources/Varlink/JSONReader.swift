@@ -22,7 +22,7 @@ struct JSONReader {
         return json
     }
 
-    private mutating func value(in bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSON {
+    mutating func value(in bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSON {
         skipWhiteSpace(in: bytes)
         switch try peek(in: bytes) {
         case UInt8(ascii: "\""):

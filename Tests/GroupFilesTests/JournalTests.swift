@@ -1,5 +1,6 @@
 import Foundation
 import LinuxIO
+import PropertyList
 import TestSupport
 import Testing
 
@@ -43,14 +44,14 @@ import Testing
     }
 
     @Test func missingJournalIsAbsent() {
-        #expect(throws: JournalError.absent) { _ = try Journal.open(path) }
+        #expect(throws: JournalError.absent) { _ = try Journal.opened(path) }
     }
 
     @Test func tornTailIsCutOffAndTheNextRecordFollowsTheLastWholeOne() throws {
         let whole = framed("header") + framed("one")
         for length in whole.count - 22 + 1..<whole.count {
             try write(Array(whole[..<length]))
-            let opened = try Journal.open(path)
+            let opened = try Journal.opened(path)
             #expect(opened.repairedBytes == length - (whole.count - 22))
             _ = try opened.journal.append([bytes("two")])
             #expect(try contents() == ["header", "two"])
@@ -66,7 +67,7 @@ import Testing
     func damagedJournalIsRefusedAndLeftAsItIs(content: [UInt8]) throws {
         try write(content)
         try directory.write("group.a.journal.new", "leftover")
-        #expect { _ = try Journal.open(path) } throws: { error in
+        #expect { _ = try Journal.opened(path) } throws: { error in
             guard case .damaged = error as? JournalError else { return false }
             return true
         }
@@ -76,7 +77,7 @@ import Testing
 
     @Test func soundRecordsOfADamagedJournalCanBeRead() throws {
         try write(framed("header") + Array("00000003 00000000 one\n".utf8) + framed("two"))
-        #expect(try Journal.soundRecords(path).map { text($0.payload) } == ["header"])
+        #expect(try Journal.soundRecords(path).map { text($0.payload[...]) } == ["header"])
     }
 
     @Test func damagedJournalIsSetAsideUnderAFreeName() throws {
@@ -91,7 +92,7 @@ import Testing
 
     @Test func linkIsNoJournal() throws {
         try Files.symlink("/etc/passwd", at: path)
-        #expect(throws: JournalError.self) { _ = try Journal.open(path) }
+        #expect(throws: JournalError.self) { _ = try Journal.opened(path) }
     }
 
     // MARK: Appending
@@ -101,7 +102,7 @@ import Testing
         let texts = ["a", String(repeating: "b", count: 4077), String(repeating: "c", count: 100_000), "d"]
         let offsets = try journal.append(texts.map(bytes))
         for (offset, expected) in zip(offsets, texts) { #expect(try text(journal.read(at: offset)[...]) == expected) }
-        #expect(try Journal.open(path).records.map(\.offset) == [0] + offsets)
+        #expect(try Journal.opened(path).records.map(\.offset) == [0] + offsets)
         #expect(throws: JournalError.damaged(offset: 1, reason: "no sound record here")) { try journal.read(at: 1) }
         #expect(throws: JournalError.self) { try journal.read(at: journal.size) }
         #expect(throws: JournalError.self) { try journal.read(at: .max) }
@@ -186,8 +187,8 @@ import Testing
         _ = try journal.append([bytes("three"), bytes("four")])
         let adopted = try journal.adopt(rewrite, tail: [bytes("three"), bytes("four")])
         let offsets = adopted.offsets + (try adopted.journal.append([bytes("five")]))
-        let opened = try Journal.open(path)
-        #expect(opened.records.map { text($0.payload) } == big.map { text($0[...]) } + ["three", "four", "five"])
+        let opened = try Journal.opened(path)
+        #expect(opened.records.map { text($0.payload[...]) } == big.map { text($0[...]) } + ["three", "four", "five"])
         #expect(opened.records.map(\.offset) == offsets)
         #expect(try Files.status(path).mode == 0o600)
         #expect(!directory.exists("group.a.journal.new"))
@@ -230,8 +231,8 @@ import Testing
                 let rewrite = try JournalRewrite.write(for: path, payloads: [bytes("header 2")])
                 _ = try journal.adopt(rewrite, tail: [bytes("one")])
             }
-            let opened = try Journal.open(copy + "/g.journal")
-            let texts = opened.records.map { text($0.payload) }
+            let opened = try Journal.opened(copy + "/g.journal")
+            let texts = opened.records.map { text($0.payload[...]) }
             #expect(texts == [step < steps.count ? "header" : "header 2", "one"], "before \(call)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: copy) == ["g.journal"])
         }
@@ -257,7 +258,7 @@ import Testing
                     }
                 let isKept = FaultPlan.run(faults) { (try? journal.append(batch.map(bytes))) != nil }
                 if isKept { expected += batch }
-                if step % 100 == 99 { journal = try Journal.open(path).journal }
+                if step % 100 == 99 { journal = try Journal.opened(path).journal }
                 // A kill after a failed cut can leave a refused record in the file, never a damaged file.
                 if step % 100 == 99 { expected = try contents() }
             }
@@ -272,9 +273,9 @@ import Testing
     }
 
     private func contents() throws -> [String] {
-        let opened = try Journal.open(path)
+        let opened = try Journal.opened(path)
         #expect(opened.repairedBytes == 0)
-        return opened.records.map { text($0.payload) }
+        return opened.records.map { text($0.payload[...]) }
     }
 }
 
@@ -285,5 +286,30 @@ private func snapshot(_ path: String, to copy: String) {
     try? FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
     for name in [path, path + ".new"] where FileManager.default.fileExists(atPath: name) {
         try? FileManager.default.copyItem(atPath: name, toPath: copy + "/" + Files.lastComponent(of: name))
+    }
+}
+
+/// A record as the journal's reader finds it.
+struct StoredRecord: Equatable {
+    var offset: UInt64
+    var payload: [UInt8]
+}
+
+extension Journal {
+    /// Opens a journal, and keeps what it holds.
+    static func opened(
+        _ path: String
+    ) throws(JournalError) -> (journal: Journal, records: [StoredRecord], repairedBytes: Int) {
+        var records: [StoredRecord] = []
+        let opened = try open(path) { records.append(StoredRecord(offset: $1, payload: [UInt8](copying: $0))) }
+        return (opened.journal, records, opened.repairedBytes)
+    }
+
+    static func soundRecords(_ path: String, from offset: UInt64 = 0) throws(JournalError) -> [StoredRecord] {
+        var records: [StoredRecord] = []
+        try readSoundRecords(path, from: offset) {
+            records.append(StoredRecord(offset: $1, payload: [UInt8](copying: $0)))
+        }
+        return records
     }
 }

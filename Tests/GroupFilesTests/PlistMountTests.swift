@@ -42,7 +42,7 @@ struct PlistMountTests {
             while (try? journal.append([record])) != nil { kept += 1 }
             #expect(throws: SystemError.self) { try journal.append([record, record]) }
             #expect(try Files.status(path).size == Int64(journal.size))
-            let opened = try Journal.open(path)
+            let opened = try Journal.opened(path)
             #expect(opened.records.count == kept && opened.repairedBytes == 0)
             #expect(try opened.journal.append([Array("small".utf8)]).count == 1)
         }

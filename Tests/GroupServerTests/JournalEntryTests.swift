@@ -21,8 +21,9 @@ import Testing
 
     private func replay(_ entries: [JournalEntry]) throws -> Replay {
         let header = JournalEntry.header(group: try group().string, epoch: epoch).encoded
-        var replay = try Replay(try group(), header: header[...])
-        for (offset, entry) in entries.enumerated() { try replay.add(entry.encoded[...], at: UInt64(offset)) }
+        var replay = try Replay(try group(), header: header)
+        for (offset, entry) in entries.enumerated() { try replay.add(entry.encoded, at: UInt64(offset)) }
+        try replay.end()
         return replay
     }
 
@@ -82,10 +83,10 @@ import Testing
         #"{"snapshot":-1,"values":{}}"#, #"{"plist":"zz"}"#, #"{"projection":1}"#, #"{"later":1}"#,
     ])
     func `nonsense is refused and never taken for something`(_ text: String) throws {
-        #expect(JournalEntry(Array(text.utf8)[...]) == nil)
+        #expect(JournalEntry(Array(text.utf8).span) == nil)
         let header = JournalEntry.header(group: try group().string, epoch: epoch).encoded
-        var replay = try Replay(try group(), header: header[...])
-        #expect(throws: Replay.Failure.self) { try replay.add(Array(text.utf8)[...], at: 0) }
+        var replay = try Replay(try group(), header: header)
+        #expect(throws: Replay.Failure.self) { try replay.add(Array(text.utf8), at: 0) }
     }
 
     @Test func `revisions without a gap, one header, the right group`() throws {
@@ -94,7 +95,7 @@ import Testing
         }
         #expect(throws: Replay.Failure.self) { try replay([.header(group: "group.com.example.app", epoch: epoch)]) }
         #expect(throws: Replay.Failure.self) {
-            try Replay(try group(), header: JournalEntry.header(group: "other", epoch: epoch).encoded[...])
+            try Replay(try group(), header: JournalEntry.header(group: "other", epoch: epoch).encoded)
         }
     }
 
@@ -149,15 +150,77 @@ import Testing
         }
     }
 
+    @Test func `a snapshot in parts is one snapshot, and without its last part none`() throws {
+        let parts: [JournalEntry] = [
+            .snapshot(revision: 7, values: ["a": .integer(1)], isPartial: true),
+            .snapshot(
+                revision: 7, values: ["quote \" \\": .array([.string("é\n"), .dictionary(["": .real(.nan)])])],
+                isPartial: true),
+        ]
+        let replay = try replay(parts + [.snapshot(revision: 7, values: [:]), .plist(digest: nil, differences: [:])])
+        #expect(replay.state.revision == 7)
+        let values: [Key: Value] = [
+            "a": .integer(1), "quote \" \\": .array([.string("é\n"), .dictionary(["": .real(.nan)])]),
+        ]
+        #expect(replay.state.values == values)
+        #expect(replay.base.differences.isEmpty)
+        let other = JournalEntry.snapshot(revision: 8, values: [:])
+        let commit = JournalEntry.commit(try commit(8, [Change(key: "a", old: nil, new: .integer(1))]))
+        for rest in [[], [other], [commit], [.plist(digest: nil, differences: [:])]] {
+            #expect(throws: Replay.Failure.self) { try self.replay(parts + rest) }
+        }
+    }
+
+    @Test func `a snapshot that says nothing of the plist is all unwritten`() throws {
+        let replay = try replay([
+            .snapshot(revision: 2, values: ["a": .integer(1), "b": .integer(2)]),
+            .commit(try commit(3, [Change(key: "b", old: .integer(2), new: nil)])),
+        ])
+        #expect(replay.base.differences == ["a": nil, "b": nil])
+    }
+
+    @Test func `commits of any values are replayed as they were`() throws {
+        try SplitMix64.withSeed { random in
+            var state = GroupState(identifier: try group(), position: Position(epoch: epoch, revision: 0))
+            var entries: [JournalEntry] = []
+            for _ in 0..<100 {
+                let edits = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                    let key = Key(["", "a", "b\"c", "d\\", "é", "e\u{301}"].randomElement(using: &random) ?? "")
+                    return Bool.random(using: &random) ? Edit.remove(key) : .set(key, .any(&random))
+                }
+                let changes = try state.changes(for: edits, limits: Limits())
+                guard !changes.isEmpty else { continue }
+                let commit = try commit(state.revision + 1, changes)
+                state.apply(commit)
+                entries.append(.commit(commit))
+            }
+            let replay = try replay(entries)
+            #expect(replay.state.values == state.values)
+            #expect(replay.state.size == state.size)
+            #expect(replay.state.position == state.position)
+        }
+    }
+
+    @Test func `a commit of a later version, with more in it, is taken`() throws {
+        let text = #"""
+            {"group":"group.com.example.app","revision":1,"time":"2026-11-30T09:00:00Z","new":{"x":[1]},
+            "origin":{"kind":"file"},"changes":[{"key":"a","old":null,"new":{"integer":1}}]}
+            """#
+        let header = JournalEntry.header(group: try group().string, epoch: epoch).encoded
+        var replay = try Replay(try group(), header: header)
+        try replay.add(text.utf8.filter { $0 != 0x0A }, at: 9)
+        #expect(replay.state.values == ["a": .integer(1)])
+    }
+
     @Test func `a history that is cut short is nonsense and not a state`() throws {
         let header = JournalEntry.header(group: try group().string, epoch: epoch, history: 2).encoded
-        var replay = try Replay(try group(), header: header[...])
+        var replay = try Replay(try group(), header: header)
         let commit = try commit(8, [Change(key: "a", old: nil, new: .integer(1))]).encoded
-        try replay.add(commit[...], at: 1)
+        try replay.add(commit, at: 1)
         #expect(throws: Replay.Failure.self) {
-            try replay.add(JournalEntry.snapshot(revision: 9, values: [:]).encoded[...], at: 2)
+            try replay.add(JournalEntry.snapshot(revision: 9, values: [:]).encoded, at: 2)
         }
-        #expect(JournalEntry.time(ofCommit: commit[...]) == Timestamp(microseconds: 8 * 1_000_001))
+        #expect(JournalEntry.time(ofCommit: commit.span) == Timestamp(microseconds: 8 * 1_000_001))
     }
 
     @Test func `a journal of another group or without sense is set aside and the group begins anew`() throws {
@@ -169,5 +232,21 @@ import Testing
         #expect(opened.replay.state.position.epoch != epoch)
         #expect(opened.notice?.contains("g.journal.damaged-t") == true)
         #expect(directory.exists("g.journal.damaged-t"))
+    }
+}
+
+extension Value {
+    fileprivate static func any(_ random: inout SplitMix64, depth: Int = 2) -> Value {
+        switch Int.random(in: 0..<(depth > 0 ? 9 : 7), using: &random) {
+        case 0: .string(["", "plain", "quote \" \\ é\n"].randomElement(using: &random) ?? "")
+        case 1: .integer(Int64.random(in: .min ... .max, using: &random))
+        case 2: .unsigned(UInt64.random(in: 0 ... .max, using: &random))
+        case 3: .real([0, -0.0, 1.5, .nan, .infinity, 1e300].randomElement(using: &random) ?? 0)
+        case 4: .boolean(Bool.random(using: &random))
+        case 5: .date(Timestamp(microseconds: Int64.random(in: 0..<1 << 50, using: &random)))
+        case 6: .data((0..<Int.random(in: 0..<9, using: &random)).map { UInt8($0) })
+        case 7: .array((0..<3).map { _ in any(&random, depth: depth - 1) })
+        default: .dictionary(["x\"": any(&random, depth: depth - 1), "": any(&random, depth: depth - 1)])
+        }
     }
 }
