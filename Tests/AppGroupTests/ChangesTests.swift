@@ -188,6 +188,23 @@ import Testing
         #expect(change?.origin?.kind == .file)
     }
 
+    @Test func `R24 observers go on hearing when the file is replaced, by others and by the daemon`() async throws {
+        let daemon = try RunningDaemon()
+        let settings = SettingWorld.open(daemon)
+        let changes = settings.changes(for: "k").makeAsyncIterator()
+        for number in stride(from: 0, to: 10, by: 2) {
+            try await settings.write { $0["k"] = number }
+            #expect(await changes.next()?.new?.integer == number)
+            #expect(try daemon.control(["sync", "group.com.example.app"]).code == 0)
+            let plist = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict><key>k</key><integer>\(number + 1)</integer></dict></plist>
+                """
+            try plist.write(toFile: daemon.plist("group.com.example.app"), atomically: true, encoding: .utf8)
+            #expect(await changes.next()?.new?.integer == number + 1)
+        }
+    }
+
     @Test func `R31 observers end right after the daemon was away`() async throws {
         let daemon = try RunningDaemon()
         let reader = SettingWorld.open(daemon)
