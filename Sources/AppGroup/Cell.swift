@@ -48,10 +48,11 @@ final class Cell: Observable, Sendable {
         return value
     }
 
-    /// The group's own value, noted in the same way.
-    var own: Value? {
-        registrar.access(self, keyPath: \.value)
-        return place.value
+    /// Whether the group itself holds the key, noted in the same way, but for itself: what readers see may stay as it is
+    /// where this changes, and the other way round.
+    var isOwn: Bool {
+        registrar.access(self, keyPath: \.isOwn)
+        return place.value != nil
     }
 
     /// What tells one state of the value from another; for who keeps what was made of it.
@@ -83,6 +84,36 @@ final class Cell: Observable, Sendable {
     func announce() {
         registrar.willSet(self, keyPath: \.value)
         registrar.didSet(self, keyPath: \.value)
+    }
+
+    /// The group holds the key now, or does no more. Runs the trackers' code as well.
+    func announceIsOwn() {
+        registrar.willSet(self, keyPath: \.isOwn)
+        registrar.didSet(self, keyPath: \.isOwn)
+    }
+}
+
+/// All keys at once: by it who tracks what it reads learns of changes of what it has read as a whole.
+///
+/// Safe for any thread. Costs nothing until somebody reads that way.
+final class WholeList: Observable, Sendable {
+    private let registrar = ObservationRegistrar()
+    private let isRead = Atomic(false)
+
+    /// Names what is tracked; there is no value in it.
+    private var keys: Void { () }
+
+    /// Before the values are read: what changes afterwards is announced.
+    func noteAccess() {
+        isRead.store(true, ordering: .releasing)
+        registrar.access(self, keyPath: \.keys)
+    }
+
+    /// Runs the trackers' code: no lock may be held.
+    func announce() {
+        guard isRead.load(ordering: .acquiring) else { return }
+        registrar.willSet(self, keyPath: \.keys)
+        registrar.didSet(self, keyPath: \.keys)
     }
 }
 

@@ -93,7 +93,7 @@ extension GroupDefaults {
     ///
     ///     for await isDark in settings.values(for: .isDarkMode) { … }
     ///
-    /// For a consumer slower than the changes the newest value is all that waits.
+    /// For a consumer slower than the changes the newest value is all that waits. Equal values do not follow one another.
     ///
     /// - Parameters:
     ///   - key: the typed key.
@@ -101,7 +101,11 @@ extension GroupDefaults {
     /// - Returns: the sequence, which listens from now on.
     public func values<Value>(for key: Key<Value>, initial: Bool = true) -> Updates<Value> {
         changes(for: key.name, initial: initial).compactMap { [self] change in
-            key.read(change.new?.value, reportingTo: searchList)
+            let new = key.read(change.new?.value, reportingTo: searchList)
+            if change.isInitial { return new }
+            // Two stored values that read alike, such as the default and what is nowhere, are no change.
+            let old = key.read(change.old?.value, reportingTo: searchList)
+            return ValueChange(old: old, new: new).isNone ? nil : new
         }
     }
 

@@ -102,7 +102,7 @@ extension GroupDefaults {
     public func dictionaryRepresentation() -> [String: Any] {
         if ForkGuard.isChild { return [:] }
         waitForFirstState()
-        return Value.propertyList(searchList.merged)
+        return Value.propertyList(searchList.allValues)
     }
 
     /// What this group itself holds, and nothing else.
@@ -118,7 +118,7 @@ extension GroupDefaults {
     private var ownValues: [PropertyList.Key: Value] {
         if ForkGuard.isChild { return [:] }
         waitForFirstState()
-        return backend.replica.values
+        return searchList.ownValues
     }
 
     /// What a group holds, and nothing else.
@@ -197,6 +197,8 @@ extension GroupDefaults {
 
     private func domain(named name: String) throws(AppGroupError) -> [PropertyList.Key: Value] {
         if let replica = try replica(named: name, isMade: false) {
+            // Its own values are noted by who tracks what it reads.
+            if replica === backend.replica { return ownValues }
             replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
             return replica.values
         }

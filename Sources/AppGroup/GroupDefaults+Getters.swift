@@ -112,7 +112,7 @@ extension GroupDefaults {
 
     /// Whether the group itself holds this key: false where what readers see is a registered default or an argument.
     public func exists(_ key: String) -> Bool {
-        own(PropertyList.Key(key)) != nil
+        isOwn(PropertyList.Key(key))
     }
 
     /// Whether an administrator has set this key, so that sets have no effect and a control for it should be disabled.
@@ -128,10 +128,10 @@ extension GroupDefaults {
         effectiveValue(PropertyList.Key(key))
     }
 
-    /// The group's own value, noted by whoever tracks what it reads.
-    func own(_ key: PropertyList.Key) -> Value? {
-        if ForkGuard.isChild { return nil }
+    /// Whether the group itself holds the key, noted by whoever tracks what it reads.
+    func isOwn(_ key: PropertyList.Key) -> Bool {
+        if ForkGuard.isChild { return false }
         waitForFirstState()
-        return searchList.ownValue(key)
+        return searchList.isOwn(key)
     }
 }

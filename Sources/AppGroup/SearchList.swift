@@ -38,6 +38,8 @@ final class SearchList: Sendable {
     private let domains: ProcessDomains
     private let state = Mutex(State())
     private let hasSuites = Atomic(false)
+    private let ownKeys = WholeList()
+    private let allKeys = WholeList()
     private let fork = ForkGuard.mark
 
     init(own: Replica, domains: ProcessDomains = .shared) {
@@ -109,9 +111,23 @@ final class SearchList: Sendable {
         return cell
     }
 
-    /// The group's own value, noted like the effective one.
-    func ownValue(_ key: Key) -> Value? {
-        ForkGuard.isChild ? nil : cell(key).own
+    /// Whether the group itself holds the key, noted like the effective value.
+    func isOwn(_ key: Key) -> Bool {
+        !ForkGuard.isChild && cell(key).isOwn
+    }
+
+    /// What the group itself holds, noted as a whole.
+    var ownValues: [Key: Value] {
+        state.withLock { listen(&$0) }
+        ownKeys.noteAccess()
+        return own.values
+    }
+
+    /// All keys with their effective values, noted as a whole.
+    var allValues: [Key: Value] {
+        state.withLock { listen(&$0) }
+        allKeys.noteAccess()
+        return merged
     }
 
     /// What the list holds below the group's own value.
@@ -126,8 +142,7 @@ final class SearchList: Sendable {
         hasSuites.load(ordering: .acquiring) ? state.withLock { $0.suites.map(\.replica) } : []
     }
 
-    /// All keys with their effective values.
-    var merged: [Key: Value] { merged(over: own.values) }
+    private var merged: [Key: Value] { merged(over: own.values) }
 
     private func merged(over values: [Key: Value]) -> [Key: Value] {
         var result = domains.allRegistered
@@ -227,6 +242,16 @@ extension SearchList {
                 let below = change.old == nil || change.new == nil ? below(change.key) : nil
                 return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
             })
+        announceOwn(step.changes)
+    }
+
+    /// What the group itself holds has changed, whether a reader sees it or not.
+    private func announceOwn(_ changes: [Change]) {
+        guard !changes.isEmpty else { return }
+        let come = changes.filter { ($0.old == nil) != ($0.new == nil) }
+        let cells = state.withLock { state in come.compactMap { state.cells[$0.key] } }
+        for cell in cells { cell.announceIsOwn() }
+        ownKeys.announce()
     }
 
     private func suiteChanged(_ suite: Replica, _ step: ReplicaMachine.Step) {
@@ -264,6 +289,7 @@ extension SearchList {
             )
         }
         for cell in cells { cell.announce() }
+        allKeys.announce()
         for observer in observers { observer(step, changes) }
     }
 }

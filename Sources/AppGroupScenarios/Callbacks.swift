@@ -1,5 +1,4 @@
 import AppGroup
-import Observation
 import Synchronization
 
 // Observation by callback and by tracking: what a callback may do, where it runs, and how it ends.
@@ -178,81 +177,5 @@ extension Scenario {
             tokens = []
         }
         withExtendedLifetime(tokens) {}
-    }
-}
-
-// MARK: - Tracking
-
-extension Scenario {
-    package static let tracked = Scenario("tracked") { stage in
-        var fired = Log()
-        func track(_ read: () -> Void) {
-            let log = Log()
-            withObservationTracking(read) { log.add("fired") }
-            fired = log
-        }
-        let reads: [@Sendable (GroupDefaults) -> Void] = [
-            { _ = $0.bool(forKey: "isDark") }, { _ = $0.object(forKey: "isDark") }, { _ = $0.exists("isDark") },
-            { _ = $0[GroupDefaults.Key("isDark", default: false)] },
-            { _ = AppStorage(wrappedValue: false, "isDark", store: $0).wrappedValue },
-            { _ = AppStorage(wrappedValue: false, "isDark", store: $0).projectedValue.wrappedValue },
-        ]
-        for read in reads {
-            // For a set, another one, and a removal.
-            for value in [true, false, nil] {
-                try await stage.reader { settings in track { read(settings) } }
-                try await stage.writer { $0.set(value, forKey: "isDark") }
-                try await stage.reader { _ in
-                    await fired.wait(for: 1)
-                    stage.expect(fired.entries, ["fired"])
-                }
-            }
-        }
-        // Not for another key, nor for what it is already.
-        try await stage.writer { $0.set(true, forKey: "isDark") }
-        try await stage.settle()
-        try await stage.reader { settings in track { _ = settings.bool(forKey: "isDark") } }
-        try await stage.writer { settings in
-            settings.set(true, forKey: "isDark")
-            settings.set(true, forKey: "isDarker")
-        }
-        try await stage.settle()
-        try await stage.reader { _ in stage.expect(fired.entries, []) }
-    }
-}
-
-/// What callbacks have told, and somebody who waits for so many of them.
-final class Log: Sendable {
-    private struct State {
-        var entries: [String] = []
-        var wanted = 0
-        var waiter: CheckedContinuation<Void, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func add(_ entry: String) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.entries.append(entry)
-            return state.entries.count >= state.wanted ? state.waiter.take() : nil
-        }
-        waiter?.resume()
-    }
-
-    func add(_ change: GroupDefaults.Change) {
-        let values = "\(change.old?.string ?? "-") \(change.new?.string ?? "-")"
-        add("\(change.key): \(values)\(change.isInitial ? " initial" : "")")
-    }
-
-    var entries: [String] { state.withLock { $0.entries } }
-
-    func wait(for count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                (state.wanted, state.waiter) = (count, state.entries.count < count ? continuation : nil)
-                return state.waiter == nil
-            }
-            if isThere { continuation.resume() }
-        }
     }
 }

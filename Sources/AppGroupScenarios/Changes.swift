@@ -5,7 +5,7 @@ import AppGroup
 extension Scenario {
     static let changes = [
         everyChange, anyKey, effectiveOnly, registrations, origins, oldValues, together, order, initialValues,
-        typedValues, patterns, tracked,
+        typedValues, patterns,
     ]
 
     typealias Changes = GroupDefaults.Updates<GroupDefaults.Change>.Iterator
@@ -265,6 +265,11 @@ extension Scenario {
             stage.expect(await names?.next(), .some(nil))
         }
         try await stage.writer { settings in
+            // The default, stored, is no other value; nor is the same number as text.
+            settings[size] = 12
+            try await settings.commit()
+            settings.set("12", forKey: "size")
+            try await settings.commit()
             settings[size] = 14
             settings.set("dark", forKey: "theme")
             try settings.set(Profile(name: "Ada"), forKey: "profile")

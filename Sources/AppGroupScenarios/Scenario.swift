@@ -19,7 +19,7 @@ package struct Scenario: Sendable {
     }
 
     /// All of them, for a process that is told by name what to play.
-    package static let all = values + writes + domains + changes + callbacks + properties
+    package static let all = values + writes + domains + changes + callbacks + tracking + properties
 
     package static func named(_ name: String) -> Scenario? {
         all.first { $0.name == name }

@@ -245,6 +245,11 @@ import Testing
     func `A18 R58 tracking fires for a set and a removal, whoever makes it`(_ backEnd: BackEnd) async throws {
         try await play(.tracked, on: backEnd)
     }
+
+    @Test(arguments: BackEnd.allCases)
+    func `R58 tracking fires for what the group holds, and for what is read as a whole`(_ backEnd: BackEnd) async throws {
+        try await play(.trackedWhole, on: backEnd)
+    }
 }
 
 @Suite("Semantics: @AppStorage", .timeLimit(.minutes(5))) struct SemanticsOfProperties {
