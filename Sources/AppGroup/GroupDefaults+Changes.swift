@@ -101,11 +101,7 @@ extension GroupDefaults {
     /// - Returns: the sequence, which listens from now on.
     public func values<Value>(for key: Key<Value>, initial: Bool = true) -> Updates<Value> {
         changes(for: key.name, initial: initial).compactMap { [self] change in
-            let new = key.read(change.new?.value, reportingTo: searchList)
-            if change.isInitial { return new }
-            // Two stored values that read alike, such as the default and what is nowhere, are no change.
-            let old = key.read(change.old?.value, reportingTo: searchList)
-            return ValueChange(old: old, new: new).isNone ? nil : new
+            key.change(change, reportingTo: searchList)?.new
         }
     }
 

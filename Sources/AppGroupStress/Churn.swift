@@ -20,9 +20,11 @@ enum Churn {
             let token = settings.observe("key") { _ in calls.add(1, ordering: .relaxed) }
             let pattern = settings.observe(matching: "k*", initial: true) { _ in }
             let main = settings.observe("key", onMain: { _ in })
+            let property = AppStorage(wrappedValue: 0, "key", store: settings)
+            let binding = property.projectedValue.onChange { _, _ in }
             let tasks = tasks(settings)
             withObservationTracking {
-                _ = settings.integer(forKey: "key")
+                _ = settings.integer(forKey: "key") + property.wrappedValue + settings.ownKeys.count
             } onChange: {
             }
             settings.set(number, forKey: "key")
@@ -30,6 +32,7 @@ enum Churn {
             token.cancel()
             pattern.cancel()
             main.cancel()
+            binding.cancel()
             for task in tasks { await task.value }
             if number % 50 == 0 { await commit(settings) }
         }
@@ -39,11 +42,13 @@ enum Churn {
     private static func tasks(_ settings: GroupDefaults) -> [Task<Void, Never>] {
         let (changes, commits) = (settings.changes(matching: "*"), settings.commits())
         let (errors, states) = (settings.errors, settings.connectionStates)
+        let values = settings.values(for: "key", as: Int.self)
         return [
             Task.detached { for await _ in changes {} },
             Task.detached { for await _ in commits {} },
             Task.detached { for await _ in errors {} },
             Task.detached { for await _ in states {} },
+            Task.detached { for await _ in values {} },
         ]
     }
 

@@ -53,102 +53,6 @@ import Testing
         }
     }
 
-    struct Optionals {
-        @AppStorage var bool: Bool?
-        @AppStorage var int: Int?
-        @AppStorage var double: Double?
-        @AppStorage var string: String?
-        @AppStorage var url: URL?
-        @AppStorage var data: Data?
-        @AppStorage var date: Date?
-        @AppStorage var mode: Mode?
-        @AppStorage var theme: Shade?
-        @AppStorage var tone: Tone?
-        @AppStorage var list: [String]?
-        @AppStorage var profile: Profile?
-
-        init(_ store: GroupDefaults) {
-            _bool = AppStorage("bool", store: store)
-            _int = AppStorage("int", store: store)
-            _double = AppStorage("double", store: store)
-            _string = AppStorage("string", store: store)
-            _url = AppStorage("url", store: store)
-            _data = AppStorage("data", store: store)
-            _date = AppStorage("date", store: store)
-            _mode = AppStorage("mode", store: store)
-            _theme = AppStorage("theme", store: store)
-            _tone = AppStorage("tone", store: store)
-            _list = AppStorage("list", store: store)
-            _profile = AppStorage("profile", store: store)
-        }
-    }
-
-    @Test(arguments: WorldKind.allCases)
-    func `A01 A03 A05 every overload honours its store and brings back what was set`(_ kind: WorldKind) async throws {
-        let world = try SettingWorld(kind)
-        let (here, there) = (Form(world.writer), Form(world.reader))
-        #expect(there.int == 10 && there.mode == .fast && there.profile == Profile())
-        here.bool = false
-        here.int = -7
-        here.double = 0.1
-        here.float = 0.1
-        here.string = "größer"
-        here.url = try #require(URL(string: "https://example.org/a?b#c"))
-        here.data = Data([0, 255])
-        here.date = Date(timeIntervalSince1970: 1_234_567.25)
-        here.mode = .slow
-        here.theme = .dark
-        here.tone = .high
-        here.list = ["x", "y"]
-        here.table = ["x": 1]
-        here.profile.name = "Ada"
-        here.profiles = [Profile(name: "Bob", age: 2)]
-        try await world.settle()
-        #expect(there.bool == false)
-        #expect(there.int == -7)
-        #expect(there.double == 0.1)
-        #expect(there.float == 0.1)
-        #expect(there.string == "größer")
-        #expect(there.url.absoluteString == "https://example.org/a?b#c")
-        #expect(there.data == Data([0, 255]))
-        #expect(there.date == Date(timeIntervalSince1970: 1_234_567.25))
-        #expect(there.mode == .slow)
-        #expect(there.theme == .dark)
-        #expect(there.tone == .high)
-        #expect(world.reader.string(forKey: "tone") == "high")
-        #expect(there.list == ["x", "y"])
-        #expect(there.table == ["x": 1])
-        #expect(there.profile == Profile(name: "Ada"))
-        #expect(world.reader.dictionary(forKey: "profile")?["name"] as? String == "Ada")
-        #expect(there.profiles == [Profile(name: "Bob", age: 2)])
-    }
-
-    @Test func `A02 A09 optionals are nil while the key is absent, and nil removes it`() {
-        let settings = GroupDefaults.inMemory()
-        let form = Optionals(settings)
-        #expect(form.bool == nil && form.int == nil && form.double == nil && form.string == nil && form.url == nil)
-        #expect(form.data == nil && form.date == nil && form.mode == nil && form.theme == nil && form.tone == nil)
-        #expect(form.list == nil && form.profile == nil)
-        form.int = 0
-        form.theme = .dark
-        form.profile = Profile(name: "Ada")
-        #expect(form.int == 0 && form.theme == .dark && form.profile?.name == "Ada")
-        form.int = nil
-        form.theme = nil
-        form.profile = nil
-        #expect(settings.ownDictionary().isEmpty)
-    }
-
-    @Test func `A06 A08 the default is never written, and is each wrapper's own`() {
-        let settings = GroupDefaults.inMemory()
-        let one = AppStorage(wrappedValue: 1, "k", store: settings)
-        let two = AppStorage(wrappedValue: 2, "k", store: settings)
-        #expect(one.wrappedValue == 1 && two.wrappedValue == 2)
-        #expect(settings.object(forKey: "k") == nil)
-        one.wrappedValue = 3
-        #expect(one.wrappedValue == 3 && two.wrappedValue == 3)
-    }
-
     @Test func `A07 A13 a registered default goes before the wrapper's`() {
         let settings = GroupDefaults.inMemory()
         let key = "AppStorageTests.A07"
@@ -182,21 +86,6 @@ import Testing
         let form = Form(settings)
         #expect(form.theme == .light)
         #expect(form.mode == .fast)
-    }
-
-    @Test(arguments: WorldKind.allCases)
-    func `A12 A13 A14 external writes and removals are seen, whatever the key`(_ kind: WorldKind) async throws {
-        let world = try SettingWorld(kind)
-        for key in ["plain", "with.dot", "@at"] {
-            let storage = AppStorage(wrappedValue: "default", key, store: world.reader)
-            #expect(storage.wrappedValue == "default")
-            world.writer.set("new", forKey: key)
-            try await world.settle()
-            #expect(storage.wrappedValue == "new")
-            world.writer.removeObject(forKey: key)
-            try await world.settle()
-            #expect(storage.wrappedValue == "default")
-        }
     }
 
     @Test func `A15 the binding reads, sets, and reaches into the value`() {

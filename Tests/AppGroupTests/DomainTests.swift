@@ -99,18 +99,6 @@ import Testing
         #expect(settings.string(forKey: key) == "registered")
     }
 
-    @Test(arguments: WorldKind.allCases) func `U38 a suite by name, and one by no name`(kind: WorldKind) async throws {
-        let world = try SettingWorld(kind)
-        world.writer.setPersistentDomain(["k": "suite"], forName: "group.com.example.suite")
-        world.writer.addSuite(named: "group.com.example.suite")
-        #expect(world.writer.string(forKey: "k") == "suite")
-        #expect(!world.writer.exists("k"))
-        world.writer.removeSuite(named: "group.com.example.suite")
-        #expect(world.writer.string(forKey: "k") == nil)
-        let errors = reports(of: world.writer) { world.writer.addSuite(named: "../etc") }
-        #expect(errors.map(\.code) == [.invalidGroup])
-    }
-
     // MARK: Whole domains
 
     @Test(arguments: WorldKind.allCases) func `U40 U41 U42 U43 a domain is read, replaced and removed whole`(

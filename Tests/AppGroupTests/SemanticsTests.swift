@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: BackEnd.allCases)
-    func `U01 U03 U05 U09 scalars keep their types and their last bit`(_ backEnd: BackEnd) async throws {
+    func `U01 U03 U05 U09 L17 L19 L21 scalars keep their types and their last bit`(_ backEnd: BackEnd) async throws {
         try await play(.scalars, on: backEnd)
     }
 
@@ -23,17 +23,17 @@ import Testing
     }
 
     @Test(arguments: BackEnd.allCases)
-    func `U02 R66 what no property list has is refused whole, and told`(_ backEnd: BackEnd) async throws {
+    func `U02 R66 L22 L25 what no property list has is refused whole, and told`(_ backEnd: BackEnd) async throws {
         try await play(.refusals, on: backEnd)
     }
 
     @Test(arguments: BackEnd.allCases)
-    func `U06 U07 R62 a URL comes back exactly, and is plain text`(_ backEnd: BackEnd) async throws {
+    func `U06 U07 R62 L20 a URL comes back exactly, and is plain text`(_ backEnd: BackEnd) async throws {
         try await play(.urls, on: backEnd)
     }
 
     @Test(arguments: BackEnd.allCases)
-    func `R69 any key is a key, byte for byte`(_ backEnd: BackEnd) async throws {
+    func `R69 L23 L24 any key is a key, byte for byte`(_ backEnd: BackEnd) async throws {
         try await play(.keys, on: backEnd)
     }
 
@@ -247,7 +247,9 @@ import Testing
     }
 
     @Test(arguments: BackEnd.allCases)
-    func `R58 tracking fires for what the group holds, and for what is read as a whole`(_ backEnd: BackEnd) async throws {
+    func `R58 tracking fires for what the group holds, and for what is read as a whole`(
+        _ backEnd: BackEnd
+    ) async throws {
         try await play(.trackedWhole, on: backEnd)
     }
 }

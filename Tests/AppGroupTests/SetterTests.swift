@@ -11,26 +11,6 @@ import Testing
         var age = 36
     }
 
-    @Test(arguments: WorldKind.allCases) func `U20 setting nil removes the key`(kind: WorldKind) async throws {
-        let world = try SettingWorld(kind)
-        world.writer.set("x", forKey: "k")
-        try await world.settle()
-        #expect(world.reader.exists("k"))
-        world.writer.set(nil, forKey: "k")
-        try await world.settle()
-        #expect(!world.reader.exists("k"))
-        world.writer.set("x", forKey: "k")
-        world.writer.set(String?.none, forKey: "k")
-        #expect(!world.writer.exists("k"))
-        world.writer.set(1, forKey: "k")
-        world.writer["k"] = nil
-        #expect(!world.writer.exists("k"))
-        world.writer.set(1, forKey: "k")
-        world.writer.removeObject(forKey: "k")
-        try await world.settle()
-        #expect(!world.reader.exists("k"))
-    }
-
     /// Compiles without `try`: the throwing overload for `Codable` values must not shadow these.
     @Test func `plain types need no try`() {
         let settings = GroupDefaults.inMemory()

@@ -40,24 +40,6 @@ import Testing
         }
     }
 
-    @Test(arguments: WorldKind.allCases)
-    func `R56 every change is called back, with and without the initial value`(_ kind: WorldKind) async throws {
-        let world = try SettingWorld(kind)
-        world.writer.set("a", forKey: "k")
-        try await world.settle()
-        let (plain, initial) = (Log(), Log())
-        let tokens = [
-            world.reader.observe("k") { plain.add($0) },
-            world.reader.observe(matching: "?", initial: true) { initial.add($0) },
-        ]
-        world.writer.set("b", forKey: "k")
-        await plain.wait(for: 1)
-        await initial.wait(for: 2)
-        #expect(plain.entries == ["k: a b"])
-        #expect(initial.entries == ["k: - a initial", "k: a b"])
-        withExtendedLifetime(tokens) {}
-    }
-
     @Test func `U50 a change of this process is called back on its thread, before the setter returns`() {
         let settings = GroupDefaults.inMemory()
         let log = Log()
