@@ -6,7 +6,7 @@ import Testing
 @testable import AppGroup
 
 /// Live changes of documents: what others do is told, once and to the end, and nothing of one's own.
-@Suite("Changes of documents", .timeLimit(.minutes(2))) struct DocumentChangesTests {
+@Suite("Changes of documents", .timeLimit(.minutes(30))) struct DocumentChangesTests {
     typealias Change = SharedDocument<[Note]>.Change
 
     private static func json(_ titles: String...) -> String {

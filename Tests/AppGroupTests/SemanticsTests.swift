@@ -4,7 +4,7 @@ import Testing
 // The library's semantics, row by row, each against a group in memory, one process with the daemon, and two processes. A
 // test is named after the rows that it shows; `Tests/SEMANTICS.md` lists them all, and is compared with these names.
 
-@Suite("Semantics: values", .timeLimit(.minutes(5))) struct SemanticsOfValues {
+@Suite("Semantics: values", .timeLimit(.minutes(30))) struct SemanticsOfValues {
     @Test(arguments: BackEnd.allCases)
     func `U10 U18 what is nowhere is nil, 0 or false, and can be told from what is`(_ backEnd: BackEnd) async throws {
         try await play(.absent, on: backEnd)
@@ -48,7 +48,7 @@ import Testing
     }
 }
 
-@Suite("Semantics: writes", .timeLimit(.minutes(5))) struct SemanticsOfWrites {
+@Suite("Semantics: writes", .timeLimit(.minutes(30))) struct SemanticsOfWrites {
     @Test(arguments: BackEnd.allCases)
     func `U20 every form of removal removes from the group only`(_ backEnd: BackEnd) async throws {
         try await play(.removal, on: backEnd)
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-@Suite("Semantics: domains", .timeLimit(.minutes(5))) struct SemanticsOfDomains {
+@Suite("Semantics: domains", .timeLimit(.minutes(30))) struct SemanticsOfDomains {
     @Test(arguments: BackEnd.allCases)
     func `U32 U33 R28 registered defaults are each process's own, come last, and later ones win`(
         _ backEnd: BackEnd
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-@Suite("Semantics: changes", .timeLimit(.minutes(5))) struct SemanticsOfChanges {
+@Suite("Semantics: changes", .timeLimit(.minutes(30))) struct SemanticsOfChanges {
     @Test(arguments: BackEnd.allCases)
     func `U52 R22 R26 R42 every change arrives by itself, with old and new`(_ backEnd: BackEnd) async throws {
         try await play(.everyChange, on: backEnd)
@@ -208,7 +208,7 @@ import Testing
     }
 }
 
-@Suite("Semantics: callbacks", .timeLimit(.minutes(5))) struct SemanticsOfCallbacks {
+@Suite("Semantics: callbacks", .timeLimit(.minutes(30))) struct SemanticsOfCallbacks {
     @Test(arguments: BackEnd.allCases)
     func `U50 U52 R56 a callback hears of this process's changes and of all others`(_ backEnd: BackEnd) async throws {
         try await play(.called, on: backEnd)
@@ -254,7 +254,7 @@ import Testing
     }
 }
 
-@Suite("Semantics: @AppStorage", .timeLimit(.minutes(5))) struct SemanticsOfProperties {
+@Suite("Semantics: @AppStorage", .timeLimit(.minutes(30))) struct SemanticsOfProperties {
     @Test(arguments: BackEnd.allCases)
     func `A01 A03 A04 A05 every overload honours its store and brings back what was set`(
         _ backEnd: BackEnd

@@ -5,7 +5,7 @@ import Testing
 @testable import AppGroup
 
 /// What cannot be read never looks like what is empty.
-@Suite(.timeLimit(.minutes(5))) struct UnreadableTests {
+@Suite(.timeLimit(.minutes(30))) struct UnreadableTests {
     private static let group = "group.com.example.app"
 
     private func damagedDaemon() throws -> RunningDaemon {
