@@ -41,6 +41,10 @@ public struct AppGroupError: Error, Equatable, Sendable, CustomStringConvertible
         public static let protocolViolation = Code(description: "ProtocolViolation")
         /// The task that waited was cancelled; what it waited for goes on.
         public static let cancelled = Code(description: "Cancelled")
+        /// The connection was lost with the answer to a write, and so many commits came since that the daemon does not know
+        /// any more whether it took it. It is not made again, where that could count twice: an increment, a toggle, an
+        /// append, a compare-and-set.
+        public static let outcomeUnknown = Code(description: "OutcomeUnknown")
         /// The process was forked after the library was first used; the child cannot use it.
         public static let forked = Code(description: "Forked")
     }

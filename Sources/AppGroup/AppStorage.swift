@@ -10,7 +10,7 @@ import Synchronization
 ///     }
 ///
 /// Reading gives what a reader of the group sees at that moment, whichever process has set it. Setting stores it as
-/// ``GroupDefaults/set(_:forKey:)`` does: at once in this process, without waiting; setting nil removes the key.
+/// `GroupDefaults.set(_:forKey:)` does: at once in this process, without waiting; setting nil removes the key.
 ///
 /// The default is never written: it is what the property reads as while the key is nowhere. A default that was registered
 /// with ``GroupDefaults/register(defaults:)`` goes before it. A stored value that cannot be read as this type reads as the

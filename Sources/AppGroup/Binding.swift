@@ -23,7 +23,7 @@ public struct Binding<Value: Sendable>: Sendable {
     private let set: @Sendable (Value, _ changedFrom: Value?) -> Void
     private var source: Source?
 
-    /// A binding made of functions. Nothing is known of its changes: ``changes`` and ``onChange(_:)`` bring none.
+    /// A binding made of functions. Nothing is known of its changes: ``changes`` and `onChange` bring none.
     public init(get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void) {
         self.init(get: get) { new, _ in set(new) }
     }

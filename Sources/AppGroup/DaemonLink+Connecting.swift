@@ -42,12 +42,15 @@ extension DaemonLink {
     /// Opens the watch on all groups that exist, when that is due. Runs in the link's thread.
     func watchIfDue() {
         state.withLock { state in
-            guard state.isWatchStale, state.calls != nil, !state.hasOutstandingCreate else { return }
+            guard state.isWatchStale, state.watchAt.isOver, state.calls != nil, !state.hasOutstandingCreate else {
+                return
+            }
             state.isWatchStale = false
             state.watch = nil
             let watches = state.created.compactMap { group in
                 state.replicas[group].map { WatchedGroup(group: group, since: $0.position) }
             }
+            state.watchedCount = watches.count
             guard !watches.isEmpty else { return }
             do throws(UnixSocket.Failure) {
                 let watch = try Channel(connectingTo: address.path)
@@ -57,7 +60,7 @@ extension DaemonLink {
             } catch {
                 // The calls will find out what is wrong; until then this is tried again.
                 state.isWatchStale = true
-                state.retryAt = state.nextRetry()
+                state.watchAt = state.nextRetry()
             }
         }
     }
@@ -73,7 +76,7 @@ extension DaemonLink.State {
         outstanding[head...].contains {
             switch $0 {
             case .create, .check: true
-            case .write, .history, .call: false
+            case .state, .write, .history, .position, .call: false
             }
         }
     }
@@ -87,13 +90,33 @@ extension DaemonLink.State {
             outstanding.append(.call(completion))
         }
         queued = []
-        isWatchStale = true
+        (isWatchStale, watchAt) = (true, Deadline(afterSeconds: 0))
         return become(.connected)
     }
 
     mutating func failed(_ error: AppGroupError) -> [DaemonLink.Effect] {
         retryAt = nextRetry()
         return replicas.values.flatMap { [.fallBack($0), .ready($0)] } + become(.disconnected(error))
+    }
+
+    /// The watch is to have a group that it does not have.
+    ///
+    /// Opening it anew costs what all its groups cost. So groups that are opened one after the other wait for each other, the
+    /// longer the more there are: that makes a few times the cost of opening them all at once. Nobody waits for it: the
+    /// group's state is asked for by itself, and the watch goes on from there.
+    mutating func watch(_ replica: Replica) {
+        if watch != nil, replica.position == nil {
+            calls?.enqueue(Request.read(replica.group, keys: nil).callBytes)
+            outstanding.append(.state(replica))
+        }
+        guard !isWatchStale else { return }
+        let delay = watch == nil ? 0 : Self.watchDelay(watched: watchedCount)
+        (isWatchStale, watchAt) = (true, Deadline(afterSeconds: delay))
+    }
+
+    /// How long a watch of so many groups stays as it is, in seconds.
+    static func watchDelay(watched: Int) -> Double {
+        min(0.0005 * Double(watched), 0.1)
     }
 
     /// Waits a little longer each time, by a random part, so that many clients do not come back all at once.

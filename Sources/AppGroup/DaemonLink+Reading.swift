@@ -16,35 +16,30 @@ extension DaemonLink {
     /// Asks, and waits for the answer in the calling thread.
     func read(_ group: GroupIdentifier, keys: [String]?, _ deadline: Deadline) throws(AppGroupError) -> Reading {
         let gate = Gate()
-        let answer = Answer()
+        let answer = Answer<JSONObject>()
         call(.read(group, keys: keys)) { result in
-            answer.result.withLock { $0 = result }
+            answer.store(result)
             gate.open()
         }
-        guard gate.wait(until: deadline), let result = answer.result.withLock({ $0 }) else {
+        guard gate.wait(until: deadline), let result = answer.result else {
             throw AppGroupError(.timedOut, "appgroupd did not answer in time")
         }
         return try Self.reading(result.get())
     }
 
-    /// The same without blocking a thread, for as long as it takes.
+    /// The same without blocking a thread, until the task is cancelled.
     func read(_ group: GroupIdentifier, keys: [String]?) async throws(AppGroupError) -> Reading {
         while true {
-            let result = await withCheckedContinuation { continuation in
-                call(.read(group, keys: keys)) { continuation.resume(returning: $0) }
-            }
             do throws(AppGroupError) {
-                return try Self.reading(result.get())
+                return try Self.reading(
+                    try await Answer<JSONObject>.awaited { answer in
+                        call(.read(group, keys: keys)) { answer.store($0) }
+                    })
             } catch {
                 // The connection broke under it: the next one waits for another.
                 guard error.code == .unreachable else { throw error }
             }
         }
-    }
-
-    /// What came back, shared between the waiting thread and the link's, which may be late.
-    private final class Answer: Sendable {
-        let result = Mutex<Result<JSONObject, AppGroupError>?>(nil)
     }
 
     private static func reading(_ parameters: JSONObject) throws(AppGroupError) -> Reading {

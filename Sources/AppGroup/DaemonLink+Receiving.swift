@@ -40,7 +40,9 @@ extension DaemonLink.State {
         case .create(let replica): return created(replica, reply)
         case .check(let replica): return checked(replica, reply)
         case .write(let replica, let number): return written(replica, number, reply)
-        case .history(let replica, let found): return historyCame(replica, reply, found)
+        case .state(let replica): return stateCame(replica, reply)
+        case .history(let replica, let found, let before): return historyCame(replica, reply, found, before)
+        case .position(let replica): return positionCame(replica, reply)
         case .call(let completion):
             let result = Self.result(of: reply)
             return [.complete { completion(result) }]
@@ -60,7 +62,7 @@ extension DaemonLink.State {
             return fail(replica, with: error) + [.ready(replica)] + note(replica, error)
         case .success(let parameters):
             containers[replica.group] = parameters["container"]?.stringValue
-            if created.insert(replica.group).inserted { isWatchStale = true }
+            if created.insert(replica.group).inserted { watch(replica) }
             if replica.inspect({ !$0.unknownNumbers.isEmpty }) {
                 askHistory(of: replica, before: nil, found: [:])
             } else {
@@ -116,7 +118,7 @@ extension DaemonLink.State {
         }
     }
 
-    private mutating func refused(_ replica: Replica, _ number: UInt64, _ error: AppGroupError) -> [DaemonLink.Effect] {
+    mutating func refused(_ replica: Replica, _ number: UInt64, _ error: AppGroupError) -> [DaemonLink.Effect] {
         let first = replica.inspect { machine in machine.writes.first { $0.number == number }?.first ?? number }
         // At once: who finds it answered must not find it still there.
         replica.enqueueStep { $0.refused(number) }
@@ -136,38 +138,6 @@ extension DaemonLink.State {
         }
         return effects + answered(replica)
     }
-
-    // MARK: The history, after a lost connection
-
-    /// So many commits at a time: those that are looked for are among the newest, most often.
-    private static let historyPart: Int64 = 256
-
-    private mutating func askHistory(of replica: Replica, before: Int64?, found: [UInt64: Int64]) {
-        let request = HistoryRequest(group: replica.group, limit: Self.historyPart, before: before)
-        calls?.enqueue(Request.history(request).callBytes)
-        outstanding.append(.history(replica, found: found))
-    }
-
-    /// Which of the writes whose replies were lost are commits: their tags say so. What is not there, as far back as they
-    /// can be, was not applied.
-    private mutating func historyCame(
-        _ replica: Replica, _ reply: Reply, _ earlier: [UInt64: Int64]
-    ) -> [DaemonLink.Effect] {
-        var (found, oldest) = (earlier, Int64.max)
-        for commit in reply.parameters["commits"]?.arrayValue ?? [] {
-            guard let fields = commit.objectValue, let revision = fields["revision"]?.integerValue else { continue }
-            oldest = min(oldest, revision)
-            let tag = fields["origin"]?.objectValue?["tag"]?.stringValue
-            if let number = replica.inspect({ $0.number(ofTag: tag) }) { found[number] = revision }
-        }
-        if oldest < .max, replica.inspect({ $0.isUnknown(before: oldest, besides: found) }) {
-            askHistory(of: replica, before: oldest, found: found)
-            return []
-        }
-        replica.enqueueStep { $0.resolveUnknown(found: found) }
-        pump(replica)
-        return [.tell(replica)] + answered(replica)
-    }
 }
 
 // MARK: - The watch
@@ -177,7 +147,7 @@ extension DaemonLink.State {
         if reply.error != nil {
             // One of the groups was deleted between its creation and the watch: make them again.
             watch = nil
-            isWatchStale = true
+            (isWatchStale, watchAt) = (true, Deadline(afterSeconds: 0))
             created = []
             for replica in replicas.values { create(replica) }
             return []
@@ -190,6 +160,20 @@ extension DaemonLink.State {
         case .deleted(let name)?: return deleted(name)
         case .established?, nil: return []
         }
+    }
+
+    /// The first state of a group that the watch does not have yet. What is too large for one reply the watch brings.
+    private mutating func stateCame(_ replica: Replica, _ reply: Reply) -> [DaemonLink.Effect] {
+        guard let position = reply.parameters["position"].flatMap(Position.init(wire:)),
+            let values = reply.parameters["values"].flatMap({ try? [Key: Value](wire: $0) })
+        else {
+            watchAt = Deadline(afterSeconds: 0)
+            return []
+        }
+        let part = WatchEvent.SnapshotPart(
+            group: replica.group.string, position: position, values: values, reason: "initial", isPartial: false)
+        // The watch may have been faster, and have told of more.
+        return [.step(replica) { $0.isComplete ? nil : $0.take(part) }, .ready(replica)]
     }
 
     private mutating func snapshot(_ part: WatchEvent.SnapshotPart) -> [DaemonLink.Effect] {

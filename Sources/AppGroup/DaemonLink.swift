@@ -18,9 +18,13 @@ final class DaemonLink: Sendable {
         case create(Replica)
         /// Whether the group's settings are known.
         case check(Replica)
+        /// The state of a group that the watch does not have yet.
+        case state(Replica)
         case write(Replica, number: UInt64)
-        /// A part of it, with what the newer parts have told.
-        case history(Replica, found: [UInt64: Int64])
+        /// A part of it, with what the newer parts have told; they begin at a revision.
+        case history(Replica, found: [UInt64: Int64], before: Int64?)
+        /// The position, where the history is empty.
+        case position(Replica)
         case call(Completion)
     }
 
@@ -52,6 +56,10 @@ final class DaemonLink: Sendable {
         var created: Set<GroupIdentifier> = []
         /// The watch does not have the groups that it should.
         var isWatchStale = false
+        /// When it is to be opened anew, if it is stale.
+        var watchAt = Deadline(afterSeconds: 0)
+        /// How many groups the watch has.
+        var watchedCount = 0
         var waiters: [GroupIdentifier: [Waiter]] = [:]
         /// The first refused write that nobody awaited, for who asks afterwards whether all went well.
         var unclaimedRefusals: [GroupIdentifier: AppGroupError] = [:]
@@ -143,26 +151,39 @@ extension DaemonLink {
     }
 
     /// The same, and calls back with the daemon's answer to this very write.
+    ///
+    /// - Returns: the number of the write, for `withdraw`.
     func submit(
         _ submission: ReplicaMachine.Submission, to replica: Replica,
         _ completion: @escaping @Sendable (Result<Void, AppGroupError>) -> Void
-    ) throws(GroupError) {
+    ) throws(GroupError) -> UInt64 {
         // Under the lock that replies are taken under: the answer must not come before there is somebody to hear it.
-        let outcome = state.withLock { state -> Result<Void, GroupError> in
+        let outcome = state.withLock { state -> Result<UInt64, GroupError> in
             do throws(GroupError) {
                 let number = try replica.enqueue { machine throws(GroupError) in
                     try machine.submit(submission)
                 }
                 state.waiters[replica.group, default: []].append(
                     Waiter(upTo: number, isForOne: true, completion: completion))
-                return .success(())
+                return .success(number)
             } catch {
                 return .failure(error)
             }
         }
         replica.tell()
-        try outcome.get()
+        let number = try outcome.get()
         pump(replica)
+        return number
+    }
+
+    /// Takes back a write that nobody has seen and that was not sent yet; one that was stays.
+    func withdraw(_ number: UInt64, from replica: Replica) {
+        let effects = state.withLock { state -> [Effect] in
+            guard replica.inspect({ $0.withdraw(number) }) else { return [] }
+            state.waiters[replica.group]?.removeAll { $0.isForOne && $0.upTo == number }
+            return state.answered(replica)
+        }
+        perform(effects)
     }
 
     /// Sends what waits, in this thread as far as it goes.

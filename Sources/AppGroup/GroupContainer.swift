@@ -45,19 +45,17 @@ public struct GroupContainer: Sendable {
     ///     let container = try await GroupContainer(suiteName: "group.com.example.app")
     ///
     /// - Parameter suiteName: the group's name, as ``GroupDefaults/init(suiteName:)`` takes it.
-    /// - Throws: ``AppGroupError``, as the blocking form.
+    /// - Throws: ``AppGroupError``, as the blocking form; `cancelled` when the task is cancelled.
     public init(suiteName: String) async throws(AppGroupError) {
-        let result: Result<GroupContainer, AppGroupError> = await withCheckedContinuation { continuation in
+        self = try await Answer<GroupContainer>.awaited { answer in
             LinkThread.start(named: "appgroup-ask") {
                 do throws(AppGroupError) {
-                    continuation.resume(
-                        returning: .success(try GroupContainer(suiteName: suiteName, within: 5)))
+                    answer.store(.success(try GroupContainer(suiteName: suiteName, within: 5)))
                 } catch {
-                    continuation.resume(returning: .failure(error))
+                    answer.store(.failure(error))
                 }
             }
         }
-        self = try result.get()
     }
 
     init(suiteName: String, within seconds: Double = 5, _ address: DaemonAddress) throws(AppGroupError) {

@@ -1,6 +1,5 @@
 import GroupModel
 import PropertyList
-import Synchronization
 
 extension GroupDefaults {
     /// Waits until the daemon has acknowledged every write that this process has made to the group, with whichever object.
@@ -18,7 +17,7 @@ extension GroupDefaults {
         let deadline = Deadline(afterSeconds: seconds)
         try checkProcess()
         backend.replica.waitUntilReady(deadline)
-        let answer = Answer()
+        let answer = Answer<Void>()
         let gate = Gate()
         whenAllAnswered { result in
             answer.store(result)
@@ -50,16 +49,7 @@ extension GroupDefaults {
             nothing.isDurable = true
             try submit(nothing)
         }
-        let answer = Answer()
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.await(continuation)
-                whenAllAnswered { answer.store($0) }
-            }
-        } onCancel: {
-            answer.store(.failure(AppGroupError(.cancelled, "the waiting for appgroupd was cancelled")))
-        }
-        try result.get()
+        try await Answer<Void>.awaited { answer in whenAllAnswered { answer.store($0) } }
     }
 
     private func checkProcess() throws(AppGroupError) {
@@ -74,37 +64,5 @@ extension GroupDefaults {
             let unclaimed = link.takeUnclaimedRefusal(of: replica.group)
             completion(unclaimed.map { .failure($0) } ?? result)
         }
-    }
-}
-
-/// The result that somebody waits for, as a thread or as a task; the first one counts.
-private final class Answer: Sendable {
-    typealias Outcome = Result<Void, AppGroupError>
-
-    private struct State {
-        var outcome: Outcome?
-        var continuation: CheckedContinuation<Outcome, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    var result: Outcome? { state.withLock { $0.outcome } }
-    var isThere: Bool { result != nil }
-
-    func store(_ outcome: Outcome) {
-        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-            guard state.outcome == nil else { return nil }
-            state.outcome = outcome
-            return state.continuation.take()
-        }
-        continuation?.resume(returning: outcome)
-    }
-
-    func await(_ continuation: CheckedContinuation<Outcome, Never>) {
-        let outcome = state.withLock { state in
-            if state.outcome == nil { state.continuation = continuation }
-            return state.outcome
-        }
-        if let outcome { continuation.resume(returning: outcome) }
     }
 }

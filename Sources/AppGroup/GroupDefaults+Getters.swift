@@ -87,7 +87,7 @@ extension GroupDefaults {
         Coercion.double(stored(key)) ?? 0
     }
 
-    /// A `Codable` value, from the structure that ``set(_:forKey:)-(Encodable,_)`` stores.
+    /// A `Codable` value, from the structure that `set(_:forKey:)` stores.
     ///
     ///     let profile = try settings.value(Profile.self, forKey: "profile")
     ///

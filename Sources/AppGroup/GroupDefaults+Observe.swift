@@ -39,7 +39,7 @@ extension GroupDefaults {
     ///
     ///     let token = settings.observe("theme", onMain: { change in label.text = change.new?.string ?? "" })
     ///
-    /// Changes that come before the main actor gets to them are one change, as in ``changes(for:initial:)``. Cancelling on
+    /// Changes that come before the main actor gets to them are one change, as in ``changes(for:initial:)-(String,_)``. Cancelling on
     /// the main actor is final at once.
     ///
     /// - Returns: the observation, which ends with this object: keep it.

@@ -122,7 +122,7 @@ extension GroupDefaults {
 
 extension GroupDefaults.Edits {
     /// The value of a typed key, or its default. Of a structure or a dictionary only what changes is edited, as in
-    /// ``GroupDefaults/subscript(_:)-(Key<Value>)``.
+    /// the subscript of ``GroupDefaults``.
     public subscript<Value>(key: GroupDefaults.Key<Value>) -> Value {
         get { value(PropertyList.Key(key.name)).flatMap(key.codec.read) ?? key.defaultValue }
         set { set(newValue, from: nil, for: key) }

@@ -1,5 +1,6 @@
 import GroupModel
 import PropertyList
+import Synchronization
 
 // Writes of several keys as one, and changes that are made where the truth is: in the daemon, on the value that it has at
 // that moment, so that two programs that count, append or toggle at the same time do not undo each other.
@@ -16,13 +17,14 @@ extension GroupDefaults {
     ///         $0.increment("launches")
     ///     }
     ///
-    /// The edits are seen at once in this process. The call waits as long as the daemon cannot be reached.
+    /// The edits are seen at once in this process. The call waits as long as the daemon cannot be reached; cancelling the
+    /// task ends the waiting, not the write. A task that is cancelled already writes nothing.
     ///
     /// - Parameters:
     ///   - durable: whether to wait until it is on the disk, too.
     ///   - body: makes the edits. When it throws, nothing is written.
-    /// - Throws: ``AppGroupError``: what a property list cannot carry, a `wrongType`, or the daemon's refusal. Then nothing
-    ///   of it is written.
+    /// - Throws: ``AppGroupError``: what a property list cannot carry, a `wrongType`, or the daemon's refusal; then nothing
+    ///   of it is written. `cancelled`; then it is written when the daemon is there. `outcomeUnknown`.
     public func write(durable: Bool = false, _ body: (inout Edits) -> Void) async throws(AppGroupError) {
         var submission = ReplicaMachine.Submission(try edits(body))
         submission.isDurable = durable
@@ -71,10 +73,11 @@ extension GroupDefaults {
     ///     let isMine = try await settings.compareAndSet("owner", expected: nil, to: "me")
     ///
     /// Both are property-list values; nil stands for an absent key. The group itself is compared, not what lies above or
-    /// below it in the search list. Waits as long as the daemon cannot be reached.
+    /// below it in the search list. Waits as long as the daemon cannot be reached, or until the task is cancelled.
     ///
     /// - Returns: whether it was stored.
-    /// - Throws: ``AppGroupError``: what a property list cannot carry, or the daemon's refusal.
+    /// - Throws: ``AppGroupError``: what a property list cannot carry, or the daemon's refusal; `cancelled`, when it is not
+    ///   stored unless it was on its way to the daemon at that moment; `outcomeUnknown`.
     public func compareAndSet(
         _ key: String, expected: Any?, to new: Any?
     ) async throws(AppGroupError) -> Bool {
@@ -134,21 +137,46 @@ extension GroupDefaults {
 
     private func submitAndWait(_ submission: ReplicaMachine.Submission) async throws(AppGroupError) {
         try checkUsable()
+        if Task.isCancelled { throw .cancelled }
+        let withdrawal = Withdrawal()
         // What is known without the daemon comes at once, the daemon's word by the completion: both are one answer here.
-        let result = await withCheckedContinuation { continuation in
-            let completion: @Sendable (Result<Void, AppGroupError>) -> Void = { continuation.resume(returning: $0) }
+        try await Answer<Void>.awaited { answer in
             do throws(GroupError) {
                 switch backend {
-                case .daemon(let link, let replica): try link.submit(submission, to: replica, completion)
+                case .daemon(let link, let replica):
+                    let number = try link.submit(submission, to: replica) { answer.store($0) }
+                    if !submission.isOptimistic { withdrawal.arm { link.withdraw(number, from: replica) } }
                 case .memory(let group):
                     _ = try group.submit(submission)
-                    completion(.success(()))
-                case .invalid(_, let error): completion(.failure(error))
+                    answer.store(.success(()))
+                case .invalid(_, let error): answer.store(.failure(error))
                 }
             } catch {
-                completion(.failure(AppGroupError(error)))
+                answer.store(.failure(AppGroupError(error)))
             }
+        } onCancel: {
+            withdrawal.perform()
         }
-        try result.get()
+    }
+}
+
+/// Takes back what was submitted, as soon as it is both wanted and known how. Safe for any thread.
+private final class Withdrawal: Sendable {
+    private let state = Mutex<(isWanted: Bool, body: (@Sendable () -> Void)?)>((false, nil))
+
+    func arm(_ body: @escaping @Sendable () -> Void) {
+        let isWanted = state.withLock { state in
+            state.body = body
+            return state.isWanted
+        }
+        if isWanted { body() }
+    }
+
+    func perform() {
+        let body = state.withLock { state in
+            state.isWanted = true
+            return state.body
+        }
+        body?()
     }
 }

@@ -48,7 +48,8 @@ extension DaemonLink {
     fileprivate func waitForEvents() {
         let (calls, callEvents, watch, watchEvents, deadline) = state.withLock { state in
             let needsTime = state.calls == nil || state.isWatchStale && !state.hasOutstandingCreate
-            let deadline = needsTime && !state.replicas.isEmpty ? state.retryAt : .never
+            let due = state.calls == nil ? state.retryAt : state.watchAt
+            let deadline = needsTime && !state.replicas.isEmpty ? due : .never
             return (
                 state.calls?.descriptor ?? -1, Self.events(state.calls),
                 state.watch?.descriptor ?? -1, Self.events(state.watch),

@@ -7,19 +7,23 @@ extension ReplicaMachine {
     /// So many writes wait before they are gone through.
     private static let patience = 256
 
-    /// Leaves out of the waiting writes what later ones set anew, once there are many: a process that sets without pause
-    /// while the daemon is away keeps no more than its keys. The work is spread over the writes that came meanwhile.
+    /// Leaves out of the waiting writes what later ones set anew, and puts steps of one key together, once there are many: a
+    /// process that sets or counts without pause while the daemon is away keeps no more than its keys. The work is spread
+    /// over the writes that came meanwhile.
     mutating func coalesceIfMany() {
         guard writes.count >= coalesceAt else { return }
         var superseded: Set<Key> = []
+        // Where in `kept` the next later step of a key is, for those that an earlier one can go into.
+        var steps: [Key: Int] = [:]
         var kept: [Write] = []
         for var write in writes.reversed() {
-            guard write.stage == .waiting, write.isPlain else {
-                superseded = []
+            guard write.isOpen else {
+                (superseded, steps) = ([], [:])
                 kept.append(write)
                 continue
             }
             write.edits = Self.effective(write.edits, superseded: &superseded)
+            Self.move(&write, into: &kept, at: &steps)
             if write.edits.isEmpty, !write.isDurable, let last = kept.indices.last, kept[last].isOpen {
                 // It is answered when the one is that stands for it.
                 kept[last].first = write.first
@@ -29,6 +33,23 @@ extension ReplicaMachine {
         }
         writes = kept.reversed()
         coalesceAt = max(Self.patience, 2 * writes.count)
+    }
+
+    /// Puts the only edit of a write into the next later one of its key, where both are one step. Only single ones: edits
+    /// that were made together stay together.
+    private static func move(_ write: inout Write, into kept: inout [Write], at steps: inout [Key: Int]) {
+        guard write.edits.count == 1 else {
+            for edit in write.edits { steps[edit.key] = nil }
+            return
+        }
+        let edit = write.edits[0]
+        if let index = steps[edit.key], let both = edit.followed(by: kept[index].edits[0]) {
+            kept[index].edits = [both]
+            write.edits = []
+        } else {
+            // It will be the next one that is kept.
+            steps[edit.key] = kept.count
+        }
     }
 
     /// The edits that are not undone by later ones or by what comes after them.
@@ -43,12 +64,33 @@ extension ReplicaMachine {
 }
 
 extension ReplicaMachine.Write {
-    fileprivate var isOpen: Bool { stage == .waiting && isPlain }
+    /// Whether it may be changed: it was never sent.
+    fileprivate var isOpen: Bool { stage == .waiting && isPlain && !isBelow }
 }
 
 extension Edit {
     /// Whether its outcome does not depend on what was there before.
     var isAbsolute: Bool { operation == .set || operation == .remove }
+
+    /// This edit and a later one of the same key as one, where that is the same whatever was there before; nil otherwise.
+    func followed(by later: Edit) -> Edit? {
+        switch (operation, later.operation) {
+        case (.set, _):
+            guard !later.isAbsolute, let value, let result = try? later.evaluated(on: value) else { return nil }
+            return .set(key, result)
+        case (.increment, .increment):
+            // Integers only: the sum of reals depends on the order.
+            guard case .integer(let first)? = value, case .integer(let second)? = later.value else { return nil }
+            let (sum, overflow) = first.addingReportingOverflow(second)
+            return overflow ? nil : Edit(key: key, operation: .increment, value: .integer(sum))
+        case (.merge, .merge):
+            guard otherwise == nil, later.otherwise == nil, let sum = try? later.evaluated(on: value) else {
+                return nil
+            }
+            return Edit(key: key, operation: .merge, value: sum)
+        default: return nil
+        }
+    }
 }
 
 extension ReplicaMachine.Step {

@@ -56,6 +56,10 @@ extension ReplicaMachine {
         /// stands until its reply.
         var isSettled = false
         var stage = Stage.waiting
+        /// It has been sent once: what was never sent comes after it.
+        var isBelow = false
+        /// Whether it was applied cannot be known, and doing it again could count twice.
+        var isUndecided = false
 
         /// Whether it is laid over what is confirmed.
         var isVisible: Bool { isOptimistic && !isSettled }
@@ -71,6 +75,11 @@ extension ReplicaMachine {
 extension ReplicaMachine.Write {
     /// Whether it may share a commit with its neighbours.
     var isPlain: Bool { unchangedSince == nil && isOptimistic && !isAlone && !isReset }
+
+    /// Whether doing it again leaves what doing it once does.
+    var isRepeatable: Bool {
+        unchangedSince == nil && edits.allSatisfy { $0.isAbsolute || $0.operation == .merge }
+    }
 
     /// Whether a commit that the watch tells of confirms it; `number` is what the commit's tag says.
     func isCovered(by commit: Commit, _ number: UInt64?) -> Bool {

@@ -22,16 +22,21 @@ struct ReplicaMachine: Sendable {
 
     private(set) var position: Position?
     private(set) var visible: [Key: Value] = [:]
-    private var confirmed: [Key: Value] = [:]
+    private(set) var confirmed: [Key: Value] = [:]
+    /// What keys hold below the writes that were never sent, for every key that one of those edits; nil when not known. As
+    /// long as that stays what it was, so does what readers see, however many writes wait.
+    private var bases: [Key: Value?]? = [:]
+    /// How many edits were laid over values so far, for tests of what it costs.
+    private(set) var overlaidCount = 0
     /// In the order of their numbers.
     var writes: [Write] = []
     /// How many writes there may be before what is superseded among them is left out.
     var coalesceAt = 256
     /// The parts of a snapshot that is not whole yet.
-    private var parts: [Key: Value] = [:]
+    var parts: [Key: Value] = [:]
     private var nextNumber: UInt64 = 1
     /// What begins the tags of this replica's writes.
-    private let tagPrefix: String
+    let tagPrefix: String
 
     init(tagPrefix: String) {
         self.tagPrefix = tagPrefix
@@ -55,6 +60,7 @@ extension ReplicaMachine {
         let results = try evaluate(submission.edits, isOptimistic: submission.isOptimistic)
         let number = nextNumber
         nextNumber += 1
+        noteBases(submission)
         writes.append(Write(submission, number))
         coalesceIfMany()
         guard submission.isOptimistic else { return (number, Step(isOwn: true)) }
@@ -94,7 +100,8 @@ extension ReplicaMachine {
     /// - Returns: the number that tags them, the newest of theirs; nil when nothing waits.
     mutating func nextToSend(limit: Int = 256) -> (number: UInt64, write: Write)? {
         guard let first = writes.firstIndex(where: { $0.stage == .waiting }),
-            !writes.contains(where: { $0.stage == .unknown })
+            !writes[..<first].contains(where: { $0.stage == .unknown }),
+            !writes[first...].prefix(while: \.isBelow).contains(where: { $0.stage == .unknown })
         else { return nil }
         var merged = writes[first]
         var last = first
@@ -114,6 +121,8 @@ extension ReplicaMachine {
         }
         merged.number = writes[last].number
         (merged.stage, merged.sentAfter) = (.sent, position?.revision ?? 0)
+        for write in writes[first...last] where !write.isBelow { raiseBases(write) }
+        merged.isBelow = true
         writes.replaceSubrange(first...last, with: [merged])
         return (merged.number, merged)
     }
@@ -149,10 +158,11 @@ extension ReplicaMachine {
         let parts = writes[index].parts.map { part in
             var part = part
             part.edits.removeAll { isReset || superseded.contains($0.key) }
-            (part.isAlone, part.stage) = (true, .waiting)
+            (part.isAlone, part.stage, part.isBelow) = (true, .waiting, true)
             return part
         }
         writes.replaceSubrange(index...index, with: parts.filter { !$0.edits.isEmpty })
+        bases = nil
         return true
     }
 
@@ -163,16 +173,18 @@ extension ReplicaMachine {
         return Step(changes: refresh(keys(of: write)), origin: Origin(kind: .daemon))
     }
 
-    /// The connection broke: what was under way may have been applied or not.
-    mutating func connectionLost() {
-        for index in writes.indices where writes[index].stage == .sent { writes[index].stage = .unknown }
-        parts = [:]
+    /// Nobody waits for it any more. False where it was sent already, or seen.
+    mutating func withdraw(_ number: UInt64) -> Bool {
+        let index = writes.firstIndex { $0.number == number && !$0.isOptimistic && !$0.isBelow && $0.stage == .waiting }
+        if let index { writes.remove(at: index) }
+        return index != nil
     }
 
     /// The daemon did not take it, for a reason that is over: it goes out again.
     mutating func sendAgain(_ number: UInt64) {
         guard let index = writes.firstIndex(where: { $0.number == number }) else { return }
         (writes[index].stage, writes[index].isSettled) = (.waiting, false)
+        bases = nil
     }
 
     /// The number of the newest write so far; 0 before the first.
@@ -184,41 +196,6 @@ extension ReplicaMachine {
             if case .acknowledged = write.stage { return false }
             return write.first <= number
         }
-    }
-
-    /// The numbers whose fate only the history tells.
-    var unknownNumbers: [UInt64] { writes.filter { $0.stage == .unknown }.map(\.number) }
-
-    /// Whether the history has to be looked at further: some of them were not found yet, and may be older than this.
-    func isUnknown(before revision: Int64, besides found: [UInt64: Int64]) -> Bool {
-        writes.contains { $0.stage == .unknown && found[$0.number] == nil && $0.sentAfter < revision - 1 }
-    }
-
-    /// The history was looked at: those tags were found in it, with the revisions they got. The others are sent again.
-    mutating func resolveUnknown(found revisions: [UInt64: Int64]) -> Step {
-        var keys: [Key] = []
-        for number in unknownNumbers {
-            guard let index = writes.firstIndex(where: { $0.number == number }) else { continue }
-            if let revision = revisions[number] {
-                if let position, position.revision >= revision {
-                    let write = writes.remove(at: index)
-                    keys += self.keys(of: write)
-                } else {
-                    writes[index].stage = .acknowledged(revision: revision)
-                }
-            } else if writes[index].isSettled {
-                // The daemon had come to it, and it changed nothing.
-                writes.remove(at: index)
-            } else {
-                writes[index].stage = .waiting
-            }
-        }
-        return Step(changes: refresh(keys), isOwn: true)
-    }
-
-    func number(ofTag tag: String?) -> UInt64? {
-        guard let tag, tag.hasPrefix(tagPrefix + ".") else { return nil }
-        return UInt64(tag.dropFirst(tagPrefix.utf8.count + 1))
     }
 }
 
@@ -247,11 +224,15 @@ extension ReplicaMachine {
         var keys = commit.changes.map(\.key)
         let number = number(ofTag: commit.origin.tag)
         var isOwn = false
-        for write in writes where write.isCovered(by: commit, number) {
-            keys += self.keys(of: write)
-            isOwn = isOwn || write.number == number
+        let sent = writes.prefix(while: \.isBelow)
+        let rest = sent.filter { !$0.isCovered(by: commit, number) }
+        if rest.count < sent.count {
+            for write in sent where write.isCovered(by: commit, number) {
+                keys += self.keys(of: write)
+                isOwn = isOwn || write.number == number
+            }
+            writes.replaceSubrange(sent.indices, with: rest)
         }
-        writes.removeAll { $0.isCovered(by: commit, number) }
         if let number { keys += settle(before: number) }
         return Step(
             changes: refresh(keys), origin: commit.origin, revision: commit.revision, isOwn: isOwn,
@@ -303,7 +284,7 @@ extension ReplicaMachine {
         return Change(key: key, old: old, new: new)
     }
 
-    private mutating func refresh(_ keys: [Key]) -> [Change] {
+    mutating func refresh(_ keys: [Key]) -> [Change] {
         var results: [Key: Value?] = [:]
         for key in keys { results.updateValue(confirmed[key], forKey: key) }
         overlay(&results)
@@ -311,7 +292,7 @@ extension ReplicaMachine {
     }
 
     /// The keys that readers may see change with a write.
-    private func keys(of write: Write) -> [Key] {
+    func keys(of write: Write) -> [Key] {
         write.isReset ? allKeys : write.edits.map(\.key)
     }
 
@@ -321,14 +302,41 @@ extension ReplicaMachine {
     }
 
     private mutating func refreshAll() -> [Change] {
-        refresh(allKeys)
+        bases = nil
+        return refresh(allKeys)
+    }
+}
+
+// MARK: - Laying writes over what is confirmed
+
+extension ReplicaMachine {
+    /// Lays the writes over confirmed values; keys whose values readers see already are left out.
+    private mutating func overlay(_ values: inout [Key: Value?]) {
+        guard !values.isEmpty else { return }
+        let sent = writes.prefix(while: \.isBelow)
+        let waiting = writes[sent.endIndex...]
+        let areKnown = bases != nil
+        if !areKnown { findBases(sent, waiting) }
+        lay(sent, over: &values)
+        guard areKnown else { return lay(waiting, over: &values) }
+        var changed: [Key: Value?] = [:]
+        for (key, value) in values {
+            // Nothing that waits edits it.
+            guard let base = bases?.index(forKey: key).map({ bases?[$0].value ?? nil }) else { continue }
+            values.removeValue(forKey: key)
+            guard base != value else { continue }
+            bases?.updateValue(value, forKey: key)
+            changed.updateValue(value, forKey: key)
+        }
+        if !changed.isEmpty { lay(waiting, over: &changed) }
+        values.merge(changed) { $1 }
     }
 
-    /// Lays the writes over confirmed values. One that does not fit any more is the daemon's to refuse.
-    private func overlay(_ values: inout [Key: Value?]) {
-        guard !values.isEmpty else { return }
+    /// One that does not fit any more is the daemon's to refuse.
+    private mutating func lay(_ writes: ArraySlice<Write>, over values: inout [Key: Value?]) {
         for write in writes where write.isVisible {
             if write.isReset { values = values.mapValues { _ in nil } }
+            overlaidCount += write.edits.count
             for edit in write.edits {
                 guard var value = values[edit.key] else { continue }
                 // An error leaves it as it was.
@@ -336,5 +344,39 @@ extension ReplicaMachine {
                 values.updateValue(value, forKey: edit.key)
             }
         }
+    }
+
+    private mutating func findBases(_ sent: ArraySlice<Write>, _ waiting: ArraySlice<Write>) {
+        // A reset edits every key, also those that come later.
+        if waiting.contains(where: \.isReset) { return }
+        var found: [Key: Value?] = [:]
+        for write in waiting where write.isVisible {
+            for edit in write.edits { found.updateValue(confirmed[edit.key], forKey: edit.key) }
+        }
+        lay(sent, over: &found)
+        bases = found
+    }
+
+    /// A write comes that was never sent: below it is what readers see, where it is the first one of a key.
+    private mutating func noteBases(_ submission: Submission) {
+        guard submission.isOptimistic else { return }
+        if submission.isReset { bases = nil }
+        for edit in submission.edits where bases != nil && bases?.index(forKey: edit.key) == nil {
+            bases?.updateValue(visible[edit.key], forKey: edit.key)
+        }
+    }
+
+    /// A write is sent: it goes below those that were not.
+    private mutating func raiseBases(_ write: Write) {
+        if write.isReset { bases = nil }
+        guard write.isVisible, bases != nil else { return }
+        for edit in write.edits {
+            guard var value = bases?.index(forKey: edit.key).map({ bases?[$0].value ?? nil }) else { continue }
+            overlaidCount += 1
+            try? edit.apply(to: &value)
+            bases?.updateValue(value, forKey: edit.key)
+        }
+        // Nothing waits: nothing is to be known, and this is the time to forget.
+        if write.number == newestNumber { bases = [:] }
     }
 }

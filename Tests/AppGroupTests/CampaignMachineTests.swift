@@ -16,7 +16,7 @@ import Testing
         let early = machine.nextToSend()
         #expect(early?.number == nil)
         // It was not applied: it goes first.
-        _ = machine.resolveUnknown(found: [:])
+        _ = machine.resolveUnknown(found: [:], keptFrom: 0)
         let both = machine.nextToSend()
         #expect(both?.write.edits == [.set("k", .integer(2))])
         #expect(both?.write.first == sent?.number)
