@@ -124,38 +124,127 @@ extension DocumentCalls {
     private static func readAll(
         _ descriptor: Int32, _ path: String, expected: Int, _ limit: Int
     ) throws(Failure) -> [UInt8] {
-        var bytes: [UInt8] = []
         // One byte more than expected: the read that finds the end then needs no room of its own.
-        var step = min(max(expected, 0), limit) + 1
-        while true {
-            let start = bytes.count
-            bytes.append(contentsOf: repeatElement(0, count: step))
-            let count = try check("read", path) {
-                unsafe bytes.withUnsafeMutableBytes {
-                    unsafe Glibc.read(descriptor, $0.baseAddress?.advanced(by: start), step)
-                }
-            }
-            bytes.removeLast(step - count)
-            if bytes.count > limit { throw Failure(errno: EFBIG, call: "read", path: path) }
-            if count == 0 { return bytes }
+        var bytes = try readSome(descriptor, path, min(max(expected, 0), limit) + 1)
+        var isShort = bytes.count <= expected
+        while !bytes.isEmpty {
             // A short read is the end, most likely; one byte finds out.
-            step = count < step ? 1 : 64 << 10
+            let more = try readSome(descriptor, path, isShort ? 1 : 64 << 10)
+            if more.isEmpty { break }
+            isShort = more.count < 64 << 10
+            bytes += more
+            if bytes.count > limit { break }
+        }
+        if bytes.count > limit { throw Failure(errno: EFBIG, call: "read", path: path) }
+        return bytes
+    }
+
+    /// One read into an array that is not filled with zeros first.
+    private static func readSome(_ descriptor: Int32, _ path: String, _ limit: Int) throws(Failure) -> [UInt8] {
+        var outcome = Result<Int, Failure>.success(0)
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            do throws(Failure) {
+                count = try check("read", path) { unsafe Glibc.read(descriptor, buffer.baseAddress, limit) }
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        _ = try outcome.get()
+        return bytes
+    }
+
+    /// A file that is to take another's place. Its writer holds a lock on it until it closes it, so that others can tell what
+    /// a killed one has left behind.
+    final class Temporary {
+        fileprivate let descriptor: Int32
+        fileprivate(set) var path: String
+
+        fileprivate init(_ descriptor: Int32, _ path: String) { (self.descriptor, self.path) = (descriptor, path) }
+
+        deinit { _ = cshim_close(descriptor) }
+    }
+
+    /// Makes a file of exactly this mode beside others, and returns when it is on stable storage. What is half done is
+    /// removed; of who is killed before the end nothing stays, where the file system knows files without names. `name` makes
+    /// the path, of the number that the file system knows the new file by.
+    static func writeNew(
+        in directory: String, _ bytes: [UInt8], mode: mode_t, name: (UInt64) -> String
+    ) throws(Failure) -> Temporary {
+        let unnamed = openUnnamed(directory)
+        let file = if let unnamed { unnamed } else { try openNamed(name) }
+        do throws(Failure) {
+            _ = cshim_flock_exclusive(file.descriptor)
+            try writeAll(file.descriptor, file.path, bytes)
+            // Whatever the umask says.
+            _ = try check("chmod", file.path) { Int(fchmod(file.descriptor, mode)) }
+            _ = try check("fsync", file.path) { Int(fsync(file.descriptor)) }
+            if file.path == directory { try link(file, to: name(try number(file))) }
+            return file
+        } catch {
+            if file.path != directory { remove(file.path) }
+            throw error
         }
     }
 
-    /// Makes a file of exactly this mode, and returns when it is on stable storage. What is half done is removed.
-    static func writeNew(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(Failure) {
-        let descriptor = try open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    private static func number(_ file: Temporary) throws(Failure) -> UInt64 {
+        var info = stat()
+        _ = try check("stat", file.path) { unsafe Int(fstat(file.descriptor, &info)) }
+        return UInt64(info.st_ino)
+    }
+
+    /// Nil where the file system has no files without names, or /proc is not there to name it later.
+    private static func openUnnamed(_ directory: String) -> Temporary? {
+        guard unsafe access("/proc/self/fd", F_OK) == 0,
+            let descriptor = try? open(directory, O_WRONLY | cshim_O_TMPFILE, 0o600)
+        else { return nil }
+        return Temporary(descriptor, directory)
+    }
+
+    /// Under a first name; then under the one that tells its number.
+    private static func openNamed(_ name: (UInt64) -> String) throws(Failure) -> Temporary {
+        let first = name(.random(in: .min ... .max))
+        let file = Temporary(try open(first, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600), first)
         do throws(Failure) {
-            defer { _ = cshim_close(descriptor) }
-            try writeAll(descriptor, path, bytes)
-            // Whatever the umask says.
-            _ = try check("chmod", path) { Int(fchmod(descriptor, mode)) }
-            _ = try check("fsync", path) { Int(fsync(descriptor)) }
+            let path = name(try number(file))
+            try rename(first, to: path, replacing: .any)
+            file.path = path
+            return file
         } catch {
-            remove(path)
+            remove(first)
             throw error
         }
+    }
+
+    private static func link(_ file: Temporary, to path: String) throws(Failure) {
+        _ = try check("link", path) {
+            unsafe Int(linkat(AT_FDCWD, "/proc/self/fd/\(file.descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+        }
+        file.path = path
+    }
+
+    /// Removes a file that a writer has left behind who was killed: it has this number, and nobody holds its lock.
+    static func removeAbandoned(_ path: String, number: UInt64) {
+        guard let descriptor = try? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
+        defer { _ = cshim_close(descriptor) }
+        var info = stat()
+        guard unsafe fstat(descriptor, &info) == 0, Status(info).isRegular, UInt64(info.st_ino) == number,
+            cshim_flock_exclusive(descriptor) == 0
+        else { return }
+        remove(path)
+    }
+
+    /// The names in a directory; none where it cannot be read.
+    static func names(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            names.append(name)
+        }
+        return names
     }
 
     private static func writeAll(_ descriptor: Int32, _ path: String, _ bytes: [UInt8]) throws(Failure) {

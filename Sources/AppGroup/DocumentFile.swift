@@ -56,6 +56,7 @@ struct DocumentFile: Sendable {
         // what they do in between comes out in the exchange.
         let lock = DocumentCalls.lock(directory: parent, until: Deadline(afterSeconds: Self.lockLimit))
         defer { withExtendedLifetime(lock) {} }
+        if lock != nil { removeAbandoned(of: target) }
         guard try replace(target, bytes, expected) else { return false }
         try DocumentCalls.syncDirectory(parent)
         return true
@@ -71,14 +72,17 @@ struct DocumentFile: Sendable {
             if present == .bytes(bytes) { return true }
         }
         let mode = try DocumentCalls.status(target)?.mode ?? 0o600
-        let temporary = Self.temporary(of: target)
-        try DocumentCalls.writeNew(temporary, bytes, mode: mode)
+        let temporary = try DocumentCalls.writeNew(in: Self.parent(of: target), bytes, mode: mode) { number in
+            Self.temporary(of: target, number)
+        }
+        // Its lock is held until its fate is decided.
+        defer { withExtendedLifetime(temporary) {} }
         do throws(DocumentCalls.Failure) {
-            let isDone = try put(temporary, over: target, expected)
-            if !isDone { DocumentCalls.remove(temporary) }
+            let isDone = try put(temporary.path, over: target, expected)
+            if !isDone { DocumentCalls.remove(temporary.path) }
             return isDone
         } catch {
-            DocumentCalls.remove(temporary)
+            DocumentCalls.remove(temporary.path)
             throw error
         }
     }
@@ -142,14 +146,33 @@ struct DocumentFile: Sendable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// In the target's directory, since a rename does not leave a file system; hidden, so that nobody is told of it.
-    private static func temporary(of target: String) -> String {
+    /// In the target's directory, since a rename does not leave a file system; hidden, so that nobody is told of it. It names
+    /// the file's number, by which `removeAbandoned` knows it.
+    private static func temporary(of target: String, _ number: UInt64) -> String {
+        let random = String(UInt32.random(in: .min ... .max), radix: 36)
+        return "\(parent(of: target))/\(temporaryPrefix(of: target))\(String(number, radix: 36))-\(random)"
+    }
+
+    private static func temporaryPrefix(of target: String) -> String {
         let directory = parent(of: target)
         var name = String(decoding: target.utf8.dropFirst(directory.utf8.count), as: UTF8.self)
         name = String(name.drop { $0 == "/" })
         // A long name and ours must fit NAME_MAX (255).
         if name.utf8.count > 200 { name = "document" }
-        return "\(directory)/.\(name)\(temporaryMark)\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        return ".\(name)\(temporaryMark)"
+    }
+
+    /// Removes what writers of this document have left behind who were killed before their rename. Under the lock.
+    ///
+    /// Not what one left behind who was killed just after it: under the temporary name is then what was exchanged, which has
+    /// another number, and may be the only copy of what an editor saved in that moment.
+    private func removeAbandoned(of target: String) {
+        let (directory, prefix) = (Self.parent(of: target), Self.temporaryPrefix(of: target))
+        for name in DocumentCalls.names(in: directory) where name.hasPrefix(prefix) {
+            let digits = name.dropFirst(prefix.count).prefix { $0 != "-" }
+            guard let number = UInt64(digits, radix: 36) else { continue }
+            DocumentCalls.removeAbandoned("\(directory)/\(name)", number: number)
+        }
     }
 
     private static let temporaryMark = ".appgroup-"
