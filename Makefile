@@ -34,7 +34,7 @@ UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
 SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
-.PHONY: help deps deps-build build run test bench fuzz lint format verify-units install uninstall clean
+.PHONY: help deps deps-build build run test bench docs fuzz lint format verify-units install uninstall clean
 
 help:  ## Print this
 	@echo 'usage: make TARGET [VARIABLE=value ...]'
