@@ -67,10 +67,10 @@ build: deps-build  ## Build the daemon and the tool, optimised
 run: build  ## Show it: a private daemon, two observers, a setting changed in three ways; until Ctrl-C
 	@APPGROUPD='$(abspath $(DAEMON))' APPGROUPCTL='$(abspath $(TOOL))' Sources/Examples/live-demo/run.sh
 
-test: deps  ## Build for debugging and run every test, then lint, verify-units, and fuzz for some seconds
+test: deps  ## Build for debugging and run every test, then lint, docs, verify-units, and fuzz for some seconds
 	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
 	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
-	@$(MAKE) --no-print-directory lint verify-units fuzz FUZZ_SECONDS=3
+	@$(MAKE) --no-print-directory lint docs verify-units fuzz FUZZ_SECONDS=3
 
 # The descriptors name the programs of the default scratch folder: the copies name those of this one.
 bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has the harness, else beside a floor
@@ -88,6 +88,10 @@ bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has t
 
 fuzz: deps-build  ## Fuzz what reads outside input, FUZZ_SECONDS for each of FUZZ_TARGETS
 	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' .ci/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+docs: deps-build  ## Build the library's documentation (DocC), every warning an error
+	$(SWIFT) build $(DEBUG_OPTIONS) --target AppGroup
+	SWIFT='$(SWIFT)' .ci/docs '$(SCRATCH)'
 
 lint:  ## Check format and style of the Swift sources
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
