@@ -161,12 +161,12 @@ extension ChildProcess {
     }
 
     /// The next line of its output, without the line break; nil at the end.
-    package func readLine(seconds: Double = 10) throws -> String? {
+    package func readLine(seconds: Double = 60) throws -> String? {
         try Self.readLine(output, &outputBuffer, seconds)
     }
 
     /// The next line of its error output.
-    package func readErrorLine(seconds: Double = 10) throws -> String? {
+    package func readErrorLine(seconds: Double = 60) throws -> String? {
         try Self.readLine(errors, &errorBuffer, seconds)
     }
 
@@ -192,7 +192,7 @@ extension ChildProcess {
     }
 
     @discardableResult
-    package func waitForEnd(seconds: Double = 10) throws -> Ending {
+    package func waitForEnd(seconds: Double = 60) throws -> Ending {
         if let ending { return ending }
         var status: Int32 = 0
         let ended = eventually(seconds: seconds) { unsafe waitpid(pid, &status, WNOHANG) == pid }

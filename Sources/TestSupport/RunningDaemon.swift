@@ -49,8 +49,8 @@ package final class RunningDaemon {
         self.process = process
         var isServing = false
         // It binds before it reads its groups, and answers after: the answer is the event.
-        _ = eventually(seconds: 20) {
-            guard let peer = try? RawPeer(path: socket, timeoutSeconds: 20) else { return false }
+        _ = eventually(seconds: 60) {
+            guard let peer = try? RawPeer(path: socket, timeoutSeconds: 60) else { return false }
             isServing = (try? peer.call(#"{"method":"org.varlink.service.GetInfo"}"#)) != nil
             return isServing
         }
@@ -77,7 +77,7 @@ package final class RunningDaemon {
     }
 
     package func peer() throws -> RawPeer {
-        try RawPeer(path: socket, timeoutSeconds: 20)
+        try RawPeer(path: socket, timeoutSeconds: 60)
     }
 
     /// What leads a program that uses the library to this daemon and to its files, if it is at the standard place.

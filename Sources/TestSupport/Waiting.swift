@@ -13,7 +13,7 @@ package func scaledMilliseconds(_ seconds: Double) -> Int32 {
 
 /// Looks again and again whether something has come true, for what tells us nothing: another process. Where there is an
 /// event, wait for the event.
-package func eventually(seconds: Double = 10, _ condition: () throws -> Bool) rethrows -> Bool {
+package func eventually(seconds: Double = 60, _ condition: () throws -> Bool) rethrows -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds * timeoutScale)
     while true {
         if try condition() { return true }
