@@ -115,7 +115,8 @@ package struct CommandLineParser {
         }
         let (least, most) = verb.argumentCount
         if invocation.arguments.count < least {
-            throw .usage("\(verb.name) needs \(verb.arguments[invocation.arguments.count].name)", verb)
+            let required = verb.arguments.filter { $0.count == .one || $0.count == .atLeastOne }
+            throw .usage("\(verb.name) needs \(required[invocation.arguments.count].name)", verb)
         }
         if let most, invocation.arguments.count > most {
             throw .usage("\(verb.name) takes no \(quoted(invocation.arguments[most]))", verb)

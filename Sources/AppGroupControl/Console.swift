@@ -29,6 +29,12 @@ package final class Console {
         if pending.count >= Self.pieceSize { try flush() }
     }
 
+    /// Output that is no text of lines.
+    package func write(_ bytes: [UInt8]) throws(Failure) {
+        pending += bytes
+        try flush()
+    }
+
     package func flush() throws(Failure) {
         guard !pending.isEmpty else { return }
         let bytes = pending

@@ -41,5 +41,6 @@ extension Option {
     static let initial = Option("--initial", "print the present values first")
     static let count = Option("--count", value: "N", "end after N changes")
     static let limit = Option("--limit", value: "N", "at most N commits (100)")
+    static let dryRun = Option("--dry-run", "print what would change, and change nothing")
     static let path = Option("--path", value: "FILE", "the link, instead of $XDG_CONFIG_HOME/GROUP.plist")
 }

@@ -65,7 +65,8 @@ extension Verb.Argument {
 extension Verb {
     /// All of them, in the order of the help.
     package static let all: [Verb] = [
-        .list, .create, .read, .write, .delete, .deleteGroup, .watch, .history, .status, .sync, .link, .unlink, .help,
+        .list, .create, .read, .write, .delete, .deleteGroup, .watch, .history, .status, .check,
+        .repair, .backup, .restore, .sync, .link, .unlink, .help,
     ]
 
     /// Verbs are case-insensitive, as those of `defaults` are.

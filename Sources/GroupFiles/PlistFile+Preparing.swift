@@ -79,6 +79,12 @@ extension PlistFile {
         }
     }
 
+    /// A new text for these entries, in place of one that is none.
+    func prepareWhole(_ entries: [Key: Value], base: PlistContent) throws(PlistWriteProblem) -> PreparedPlist {
+        let entries = entries.mapValues(PlistFormat.xml.projected)
+        return try write(XMLPropertyList.document(entries), entries, base: base, base.targetPath)
+    }
+
     private func write(
         _ text: [UInt8], _ entries: [Key: Value], base: PlistContent?, _ target: String
     ) throws(PlistWriteProblem) -> PreparedPlist {

@@ -12,6 +12,7 @@ extension Request {
         case .write: .write
         case .reset: .reset
         case .synchronize: .synchronize
+        case .repair: .repair
         case .watch: .watch
         case .watchDocuments: .watchDocuments
         case .history: .history
@@ -31,7 +32,7 @@ extension Request {
         writer.beginObject()
         switch self {
         case .listGroups, .status, .synchronize(nil): return nil
-        case .createGroup(let group), .deleteGroup(let group), .synchronize(let group?):
+        case .createGroup(let group), .deleteGroup(let group), .synchronize(let group?), .repair(let group):
             writer.member("group", string: group.string)
         case .read(let group, let keys):
             writer.member("group", string: group.string)

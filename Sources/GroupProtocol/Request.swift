@@ -11,6 +11,7 @@ package enum Request: Equatable, Sendable {
     case write(WriteRequest)
     case reset(GroupIdentifier, tag: String?)
     case synchronize(GroupIdentifier?)
+    case repair(GroupIdentifier)
     case watch([WatchedGroup])
     case watchDocuments(GroupIdentifier, path: DocumentPath?)
     case history(HistoryRequest)
@@ -71,6 +72,7 @@ package enum SettingsMethod: String, CaseIterable, Sendable {
     case write = "Write"
     case reset = "Reset"
     case synchronize = "Synchronize"
+    case repair = "Repair"
     case watch = "Watch"
     case watchDocuments = "WatchDocuments"
     case history = "History"
@@ -93,6 +95,7 @@ extension Request {
             self = .status
         case .createGroup: self = .createGroup(try Parameters(object, knowing: ["group"]).group("group"))
         case .deleteGroup: self = .deleteGroup(try Parameters(object, knowing: ["group"]).group("group"))
+        case .repair: self = .repair(try Parameters(object, knowing: ["group"]).group("group"))
         case .read:
             let parameters = try Parameters(object, knowing: ["group", "keys"])
             self = .read(try parameters.group("group"), keys: try parameters.optionalStrings("keys"))

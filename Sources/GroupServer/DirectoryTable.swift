@@ -8,6 +8,9 @@ struct DirectoryTable {
         case watched
         /// The kernel refused; it is looked at from time to time instead.
         case failed
+        /// There is none. It is asked for when one is seen, and not before: the answer would be the same at once, and
+        /// each answer brings the next look.
+        case absent
     }
 
     private var groups: [String: Set<GroupIdentifier>] = [:]
@@ -41,6 +44,11 @@ struct DirectoryTable {
     /// The directory is not watched any more; it will be asked for again when it is needed.
     mutating func lost(_ directory: String) {
         standing[directory] = nil
+    }
+
+    /// Somebody saw that it is there: it will be asked for again.
+    mutating func isThere(_ directory: String) {
+        if standing[directory] == .absent { standing[directory] = nil }
     }
 
     func groups(in directory: String) -> Set<GroupIdentifier> { groups[directory] ?? [] }

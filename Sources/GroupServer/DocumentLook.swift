@@ -50,6 +50,10 @@ struct DocumentSight: Sendable {
         case file(FileIdentity, LinkTrail?)
         /// It cannot be told: what was known stays.
         case unknown
+
+        var isDirectory: Bool {
+            if case .directory = self { true } else { false }
+        }
     }
 
     /// Where the links of a linked file lead, and what has to be watched to see it change.
@@ -65,6 +69,19 @@ struct DocumentSight: Sendable {
     /// What is in the directories that could be listed; their entries are among `entries`.
     private(set) var listings: [DocumentPath?: Set<DocumentPath>] = [:]
     private(set) var isOnNetwork = false
+
+    /// The directories that were seen; nil stands for `Documents` itself.
+    var directories: [DocumentPath?] {
+        let below: [DocumentPath?] = entries.compactMap { path, entry in entry.isDirectory ? path : nil }
+        return root?.isDirectory == true ? below + [nil] : below
+    }
+
+    /// Those along links, by their whole paths.
+    var linkedDirectories: Set<String> {
+        entries.values.reduce(into: []) { directories, entry in
+            if case .file(_, let trail?) = entry { directories.formUnion(trail.directories) }
+        }
+    }
 
     init(containerStands: Bool) {
         self.containerStands = containerStands

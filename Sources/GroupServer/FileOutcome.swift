@@ -9,6 +9,8 @@ enum FileOutcome: Sendable {
     /// The file holds the text that is known already.
     case same(directories: [String], isWritable: Bool)
     case prepared(PlistPreparation)
+    /// A repair, with the path of the copy of what was damaged.
+    case repairPrepared(copy: String?, PlistPreparation)
     case committed(PlistCommit)
     /// The journal could not be made durable first, so the plist was left alone.
     case commitAbandoned(SystemError)

@@ -114,6 +114,9 @@ extension GroupHost {
             scheduleProjection()
             noteWritability(isWritable)
         case .prepared(let preparation): prepared(preparation)
+        case .repairPrepared(let copy, let preparation):
+            plist.repairedCopy = copy
+            prepared(preparation)
         case .committed(let outcome): committed(outcome)
         case .commitAbandoned(let error):
             plist.base.projectionFailed()
@@ -210,7 +213,14 @@ extension GroupHost {
             overcome()
         case .damaged(let problem, let digest, _):
             plist.damagedDigest = digest
-            meet(.damaged(Problem(problem)))
+            var problem = Problem(problem)
+            // Where nothing good is known, there is nothing to repair it from.
+            if digest != nil, state.revision > 0 {
+                problem.advice =
+                    "mend the file, delete it to reset the group, or run: appgroupctl repair \(identifier) "
+                    + "(keeps a copy); until then the last good values are served"
+            }
+            meet(.damaged(problem))
         case .content, .unreachable: break
         }
     }
@@ -223,11 +233,14 @@ extension GroupHost {
             let changes = try state.changes(for: edits, limits: server.configuration.limits)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
+            plist.damagedDigest = content.digest
             return meet(
                 .damaged(
                     Problem(
                         reason: "an edit of the file is refused: \(error)", path: content.targetPath,
-                        advice: "take it back or make it smaller; until then the last good values are served")))
+                        advice:
+                            "take it back or make it smaller, or run: appgroupctl repair \(identifier) (keeps a copy); "
+                            + "until then the last good values are served")))
         }
         guard flush() == nil else { return retryLater() }
         plist.base = .after(content.entries, in: content.format, ours: state)

@@ -32,6 +32,8 @@ struct PlistTracking {
     var lastFailure: SystemError?
     /// Of the text that is known to be damaged.
     var damagedDigest: Digest?
+    /// Where the last repair put the damaged text; nil where it made no copy.
+    var repairedCopy: String?
     /// What a foreign edit looked like that our exchange took out: the next projection is made from it.
     var baseText: [UInt8]?
 

@@ -89,6 +89,7 @@ extension Server {
         case .write(let request): try write(request, target, connection)
         case .reset(let group, let tag): try reset(group, tag, target, connection)
         case .synchronize(let group): try synchronize(group, target, connection)
+        case .repair(let group): try repair(group, target, connection)
         case .watch(let watches): try watch(watches, target, connection, mode: mode)
         case .watchDocuments(let group, let path):
             try watchDocuments(group, path, target, connection, mode: mode)

@@ -91,8 +91,8 @@ extension Server {
     private func documentWatchFailed(_ directory: String, _ reason: Errno) {
         let watches = documentWatches(in: directory)
         if reason == .noSuchFile || reason == .notDirectory {
-            // If another comes, its parent's events tell.
-            documentDirectories.lost(directory)
+            // If another comes, its parent's events tell, and the look that follows sees it.
+            guard documentDirectories.answered(directory, .absent) else { return }
         } else if documentDirectories.answered(directory, .failed) {
             Log.warning("\(directory) cannot be watched, and is polled: \(reason)")
         }
@@ -162,6 +162,9 @@ extension Server {
         watch.isOnNetwork = watch.isOnNetwork || sight.isOnNetwork
         let trustsAbsence = sight.containerStands || containerIsGone(watch.group)
         let news = watch.tree.take(sight, of: look, trustsAbsence: trustsAbsence)
+        for directory in sight.directories { documentDirectories.isThere(watch.place(of: directory)) }
+        for directory in sight.linkedDirectories { documentDirectories.isThere(directory) }
+        if sight.containerStands { documentDirectories.isThere(watch.container) }
         watchDirectories(of: watch, anew: news.replacedDirectories)
         if watch.tree.isCut, !watch.hasWarned {
             watch.hasWarned = true

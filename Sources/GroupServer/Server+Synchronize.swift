@@ -30,6 +30,23 @@ extension Server {
         }
     }
 
+    /// Answers when a damaged file is sound again, or with what stands in the way. The connection's later calls wait for it.
+    func repair(
+        _ group: GroupIdentifier, _ target: Connection.ReplyTarget, _ connection: Connection
+    ) throws(GroupError) {
+        let host = try host(of: group)
+        if let serial = target.serial { connection.phase = .waiting(serial: serial) }
+        afterBarrier { [unowned self] in
+            host.repair { result in
+                switch result {
+                case .success(let copy):
+                    self.answer(target, with: Reply.bytes { if let copy { $0.member("copy", string: copy) } })
+                case .failure(let error): self.answer(target, with: error.replyBytes)
+                }
+            }
+        }
+    }
+
     private func whenSynced(_ host: GroupHost, _ callback: @escaping (GroupError?) -> Void) {
         guard !host.isClosed, host.journal.hasUnsyncedBytes else {
             return callback(host.journal.syncFailure.map(GroupHost.syncRefusal))

@@ -19,6 +19,10 @@ struct HelpTests {
           watch GROUP [GLOB…]            print every change as it happens
           history GROUP [GLOB…]          print the changes that are still kept, newest first
           status [GROUP]                 print how the daemon and its groups are doing
+          check [GROUP|FILE]             tell what is wrong, where, and what will happen
+          repair GROUP                   mend a group whose property list is damaged
+          backup [GROUP] FILE            save a group's settings, or those of all groups, to a file
+          restore [GROUP] FILE           put back what backup saved, of a group or of all
           sync [GROUP]                   wait until all is on disk and in the files, and edits are seen
           link GROUP                     let programs that use Foundation's UserDefaults take part
           unlink GROUP                   undo link: put a copy of the group's file in the link's place

@@ -184,7 +184,7 @@ struct ProtocolStrictnessTests {
     func invalidGroups(_ name: String) throws {
         let daemon = try RunningDaemon()
         let peer = try SettingsPeer(daemon)
-        for method in ["CreateGroup", "DeleteGroup", "Read", "Reset", "Synchronize", "History"] {
+        for method in ["CreateGroup", "DeleteGroup", "Read", "Reset", "Synchronize", "Repair", "History"] {
             let reply = try peer.ask(method, #"{"group":"\#(name)"}"#)
             #expect(reply.error == "io.appgroupd.Settings.InvalidGroup", "\(method)")
             #expect(settingsInterface.matches(parameters: reply.parameters, error: "InvalidGroup"))

@@ -1,0 +1,116 @@
+import AppGroup
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Varlink
+
+extension Verb {
+    static let backup = Verb(
+        "backup", [Argument("GROUP", .optional), Argument("FILE")],
+        summary: "save a group's settings, or those of all groups, to a file",
+        details: """
+            Each group is saved as it was at one revision, whoever writes meanwhile. FILE
+            is replaced in one step, and only when the backup is whole; - is standard
+            output. The file is JSON with every value and its type; restore reads it.
+            """,
+        body: BackupVerb.run)
+
+    static let restore = Verb(
+        "restore", [Argument("GROUP", .optional), Argument("FILE")],
+        summary: "put back what backup saved, of a group or of all",
+        options: [.dryRun, .tag],
+        details: """
+            Each group becomes exactly what it was, in one change: keys that the backup
+            does not have are removed. A group that does not exist is made. Without GROUP:
+            every group of the file; other groups are left alone. --dry-run prints what
+            would change. - is standard input.
+            """,
+        body: RestoreVerb.run)
+}
+
+enum BackupVerb {
+    @Sendable static func run(_ session: Session) throws(Failure) {
+        let path = session.arguments.last ?? "-"
+        var groups: [GroupIdentifier] = []
+        if session.arguments.count > 1 {
+            groups = [try session.group()]
+        } else {
+            for name in try session.groupNames() { groups.append(try session.group(named: name)) }
+        }
+        var backup = Backup()
+        for group in groups { backup.groups.append(try session.snapshot(of: group)) }
+        try session.write(backup.encoded, to: path)
+        let keys = backup.groups.reduce(0) { $0 + $1.values.count }
+        session.console.note("saved \(backup.groups.count) groups with \(keys) keys")
+    }
+}
+
+extension Session {
+    /// All values at one revision, however many: as a watch begins.
+    func snapshot(of group: GroupIdentifier) throws(Failure) -> Backup.Group {
+        let deadline = try answerDeadline()
+        do throws(ConnectionError) {
+            let connection = try DaemonConnection(to: try addressOfDaemon(), deadline: deadline)
+            try connection.watch([WatchedGroup(group: group)], deadline: deadline)
+            var values: [Key: Value] = [:]
+            while true {
+                guard case .snapshot(let part) = try connection.next(deadline: deadline) else {
+                    throw .unexpectedReply
+                }
+                values.merge(part.values) { $1 }
+                if !part.isPartial { return Backup.Group(group: group, position: part.position, values: values) }
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func addressOfDaemon() throws(ConnectionError) -> DaemonAddress {
+        do throws(Failure) { return try address() } catch { throw .closed }
+    }
+}
+
+enum RestoreVerb {
+    @Sendable static func run(_ session: Session) throws(Failure) {
+        let path = session.arguments.last ?? "-"
+        var groups = try Backup(parsing: try session.read(path), from: path).groups
+        if session.arguments.count > 1 {
+            let wanted = try session.group()
+            let names = groups.map(\.group.string)
+            groups.removeAll { $0.group != wanted }
+            guard !groups.isEmpty else {
+                throw .refused(
+                    "\(path) has no group \(wanted)" + NearNames.question(NearNames.of(wanted.string, among: names)))
+            }
+        }
+        for group in groups { try restore(group, session) }
+    }
+
+    private static func restore(_ saved: Backup.Group, _ session: Session) throws(Failure) {
+        let present = try session.callIfPresent(.read(saved.group, keys: nil))
+        let values = try present.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
+        let edits = edits(from: values, to: saved.values)
+        if session.invocation.has(.dryRun) {
+            for edit in edits { try session.console.print(line(edit, saved.group, values)) }
+            return
+        }
+        if present == nil { _ = try session.createGroup(saved.group) }
+        guard !edits.isEmpty else { return session.console.note("\(saved.group) is as it was saved") }
+        let request = WriteRequest(group: saved.group, edits: edits, tag: session.invocation.value(.tag))
+        _ = try session.call(.write(request))
+        session.console.note("\(saved.group): \(edits.count) keys put back, as of revision \(saved.position.revision)")
+    }
+
+    /// What makes one state the other, sorted by key.
+    static func edits(from present: [Key: Value], to saved: [Key: Value]) -> [Edit] {
+        let sets = saved.filter { present[$0.key] != $0.value }.map { Edit.set($0.key, $0.value) }
+        let removals = present.keys.filter { saved[$0] == nil }.map(Edit.remove)
+        return (sets + removals).sorted { $0.key < $1.key }
+    }
+
+    private static func line(_ edit: Edit, _ group: GroupIdentifier, _ values: [Key: Value]) -> String {
+        let (old, new) = (values[edit.key], edit.value)
+        let sides = [old, new].map { $0.map(TextRendering.inline) ?? "absent" }
+        return "\(group) \(TextRendering.key(edit.key)): \(sides.joined(separator: " → "))"
+    }
+}
