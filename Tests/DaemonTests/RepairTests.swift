@@ -36,7 +36,7 @@ struct RepairTests {
         let copy = try #require(try Self.copies(daemon).first)
         #expect(run.errors == "appgroupctl: \(Self.group) is sound again; the damaged text is kept in \(copy)\n")
         #expect(try Plist.read(copy) == "<plist><dict><key>precious")
-        #expect(Plist.mode(copy) == 0o600)
+        #expect(Plist.mode(copy) == Plist.mode(daemon.plist(Self.group)))
         #expect(try Plist.entries(daemon.plist(Self.group)) == ["a": .integer(2), "b": .string("x")])
         #expect(try peer.status(of: .example)?.plist == .clean)
         #expect(try peer.refusal(of: .synchronize(.example)) == nil)
