@@ -29,15 +29,15 @@ enum Exceptions {
 
     /// Single files of other modules that may, too.
     static let unsafeFiles: [String: String] = [
-        "Sources/AppGroup/UnixSocket.swift":
+        "Sources/AppGroup/Link/UnixSocket.swift":
             "the library's own thin socket: it must not depend on LinuxIO and libsystemd",
-        "Sources/GroupServer/Daemon.swift":
+        "Sources/GroupServer/Program/Daemon.swift":
             "how an actor names its executor: one line with the unsafe type UnownedSerialExecutor",
         "Sources/AppGroup/StandardError.swift":
             "one write(2) for a diagnostic: a library has no other way to the standard error without Foundation",
-        "Sources/AppGroup/LinkThread.swift":
+        "Sources/AppGroup/Link/LinkThread.swift":
             "the start of the library's threads, by a C function with a context pointer",
-        "Sources/AppGroup/DocumentCalls.swift":
+        "Sources/AppGroup/Documents/DocumentCalls.swift":
             "the file calls of documents: the library must not depend on LinuxIO and libsystemd",
     ]
 
