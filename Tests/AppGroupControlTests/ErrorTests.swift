@@ -25,7 +25,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "without a runtime directory: 2, and never /tmp",
+        "R41: without a runtime directory: 2, and never /tmp",
         arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "run"]])
     func noRuntimeDirectory(_ environment: [String: String]) {
         let run = CapturedRun(["list"], environment: environment)

@@ -50,7 +50,9 @@ enum ModuleTable {
         // What shows and tests the rest.
         "Examples": ["AppGroup", "ExampleSupport", "Foundation", "Observation", "Synchronization"],
         // Feeds what reads outside input.
-        "AppGroupFuzz": ["Glibc", "GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "PropertyList", "Varlink"],
+        "AppGroupFuzz": [
+            "Glibc", "GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "PropertyList", "Varlink",
+        ],
         // Plays programs for the campaigns: it links what any program links, and no more.
         "AppGroupStress": ["AppGroup", "AppGroupScenarios", "CShims", "Glibc", "Observation", "Synchronization"],
         // The library's semantics as programs meet them: the public interface and nothing else.

@@ -98,7 +98,7 @@ struct DamagedFileTests {
         #expect(problem.advice != nil)
     }
 
-    @Test("where nothing was ever known, nothing is made up")
+    @Test("R09: where nothing was ever known, nothing is made up")
     func unknown() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)
@@ -181,7 +181,7 @@ struct DamagedFileTests {
         #expect(try peer.read(.example).values == ["a": .string("small")])
     }
 
-    @Test("one bad group harms no other")
+    @Test("R13: one bad group harms no other")
     func others() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)

@@ -31,7 +31,7 @@ struct FaultTestsOfStore {
         }
     }
 
-    @Test("R02: two writers of different keys lose nothing of each other")
+    @Test("R02, R16: two writers of different keys lose nothing of each other")
     func r02() throws {
         let daemon = try RunningDaemon()
         _ = try daemon.peer(with: .example)
@@ -120,7 +120,7 @@ struct FaultTestsOfStore {
         }
     }
 
-    @Test("R71: a symbolic link is kept, its target replaced, and edits of the target are seen")
+    @Test("R71, R21: a symbolic link is kept, its target replaced, and edits of the target are seen")
     func r71() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)

@@ -53,7 +53,7 @@ struct FileEditTests {
         #expect(try peer.read(.example).position?.revision == 2)
     }
 
-    @Test("a save is seen without any call, whichever way and as often as it is done")
+    @Test("R32, R84: a save is seen without any call, whichever way and as often as it is done")
     func unasked() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)

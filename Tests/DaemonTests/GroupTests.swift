@@ -12,7 +12,7 @@ struct GroupTests {
         "Library/Preferences", "Documents", "Library/Caches", "Library/Application Support",
     ]
 
-    @Test("CreateGroup makes the container, for nobody else to read, and is content with one that exists")
+    @Test("R76: CreateGroup makes the container, for nobody else to read, and is content with one that exists")
     func create() throws {
         let daemon = try RunningDaemon()
         let peer = try SettingsPeer(daemon)

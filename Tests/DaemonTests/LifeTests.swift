@@ -10,7 +10,8 @@ import Varlink
 struct LifeTests {
     static let group = "group.com.example.app"
 
-    @Test("SIGTERM and SIGINT write everything out and exit 0, with writes under way", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "R11: SIGTERM and SIGINT write everything out and exit 0, with writes under way", arguments: [SIGTERM, SIGINT])
     func terminate(_ signal: Int32) throws {
         let daemon = try RunningDaemon(configuration: ["ProjectionDelaySec=40ms"])
         let peer = try daemon.peer(with: .example)
@@ -110,7 +111,7 @@ struct LifeTests {
         #expect(try Plist.entries(daemon.plist(Self.group)) == ["k": .integer(1)])
     }
 
-    @Test("a second daemon of the same store exits 75 and names the holder, whatever else differs")
+    @Test("R83, R105: a second daemon of the same store exits 75 and names the holder, whatever else differs")
     func secondDaemon() throws {
         let daemon = try RunningDaemon()
         let other = try TemporaryDirectory()

@@ -20,7 +20,7 @@ struct LimitTests {
         #expect(try peer.read(.example).position?.revision == 2)
     }
 
-    @Test("a group may be as large as MaxGroupSize=; past it small keys go on working")
+    @Test("R12: a group may be as large as MaxGroupSize=; past it small keys go on working")
     func group() throws {
         let daemon = try RunningDaemon(configuration: ["MaxGroupSize=1000"])
         let peer = try daemon.peer(with: .example)

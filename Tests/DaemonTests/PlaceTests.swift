@@ -12,7 +12,7 @@ struct PlaceTests {
     static let group = "group.com.example.app"
     static let quick = ["PollIntervalSec=100ms"]
 
-    @Test("a root that vanishes is held, and taken up again when it is back")
+    @Test("R09: a root that vanishes is held, and taken up again when it is back")
     func rootAway() throws {
         let daemon = try RunningDaemon(configuration: Self.quick)
         let peer = try daemon.peer(with: .example)

@@ -81,7 +81,7 @@ struct ProtocolInterfaceTests {
         #expect(replies.map { $0.parameters.first?.name } == ["snapshot", "commit", "deleted"])
     }
 
-    @Test("the status tells what there is")
+    @Test("R81: the status tells what there is")
     func status() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)

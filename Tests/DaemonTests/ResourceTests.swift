@@ -33,6 +33,21 @@ struct ResourceTests {
         #expect(try eventually { try Self.descriptors(pid) <= before })
     }
 
+    @Test("R112: clients that connect and say nothing cost no thread, and no one else's answer")
+    func silence() throws {
+        let daemon = try RunningDaemon()
+        let pid = try #require(daemon.process?.pid)
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("k", .integer(1))])
+        try peer.synchronize()
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").count
+        let silent = try (0..<200).map { _ in try SettingsPeer(daemon) }
+        for number in 0..<200 { try peer.write(.example, [.set("k", .integer(Int64(number)))]) }
+        #expect(try eventually { try peer.status()?.clients == 201 })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").count == threads)
+        withExtendedLifetime(silent) {}
+    }
+
     @Test("R108: without a descriptor left it waits instead of spinning, and serves those who waited")
     func shortage() throws {
         let daemon = try RunningDaemon(configuration: ["MaxConnections=1000"], starts: false)

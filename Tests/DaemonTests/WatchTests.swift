@@ -149,7 +149,7 @@ struct WatchTests {
         #expect(try resumed.nextCommit().revision == 100)
     }
 
-    @Test("several groups share one stream, each for itself")
+    @Test("R37: several groups share one stream, each for itself")
     func severalGroups() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)

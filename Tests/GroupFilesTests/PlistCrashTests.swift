@@ -1,6 +1,7 @@
 import Foundation
 import LinuxIO
 import PropertyList
+import Synchronization
 import TestSupport
 import Testing
 
@@ -62,6 +63,27 @@ import Testing
         if found.contains(after), !found.contains(edit) {
             #expect(found.contains(before), "the edit was not made yet, so the old text must be there")
         }
+    }
+
+    /// A name that leads to a text which is not on the disk is what power cuts make empty files of.
+    @Test(arguments: ["exchange", "renameNoReplace"])
+    func r04TheTextIsOnStableStorageBeforeItTakesAName(call: String) throws {
+        let sandbox = try PlistSandbox()
+        if call == "exchange" { try sandbox.write(before) }
+        let order = Mutex<[String]>([])
+        let calls = ["write", "fsync", call].map { name in
+            FaultPlan.Fault(name, times: 9, .run { order.withLock { $0.append(name) } })
+        }
+        FaultPlan.run(calls) {
+            let expected = call == "exchange" ? Digest(of: Array(before.utf8)) : nil
+            guard case .ready(let prepared) = sandbox.file.prepare(["a": .integer(2)], expecting: expected) else {
+                return
+            }
+            _ = sandbox.file.commit(prepared)
+        }
+        // The file's own, the name, then the directory's.
+        #expect(order.withLock { $0.filter { $0 != "write" } } == ["fsync", call, "fsync"])
+        #expect(order.withLock { $0.first } == "write")
     }
 
     @Test func ownUnfinishedTextIsRemovedAndAWholeOneReported() throws {
