@@ -24,7 +24,7 @@ public struct DocumentFormat<Content: Sendable>: Sendable {
 
 extension DocumentFormat where Content: Codable {
     /// JSON as `JSONEncoder` and `JSONDecoder` have it, for people to read: on several lines, members in order, dates as
-    /// ISO 8601 in UTC with their microseconds, such as `2026-11-30T18:37:15Z`.
+    /// ISO 8601 in UTC with as many digits as they need to come back equal, such as `2026-11-30T18:37:15Z`.
     ///
     /// Dates with another offset from UTC are read too, and those that `JSONEncoder` writes by itself: the number of seconds
     /// since 2001.
@@ -97,31 +97,5 @@ extension DocumentFormat {
             }
         }
         return text.isEmpty ? "" : " at \(text)"
-    }
-}
-
-/// Dates in a JSON document.
-private enum JSONDate {
-    static func encode(_ date: Date, to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let timestamp = Timestamp(date) {
-            try container.encode(timestamp.rfc3339)
-        } else {
-            // ISO 8601 has years of four digits.
-            try container.encode(date.timeIntervalSinceReferenceDate)
-        }
-    }
-
-    static func decode(from decoder: any Decoder) throws -> Date {
-        let container = try decoder.singleValueContainer()
-        guard let text = try? container.decode(String.self) else {
-            return Date(timeIntervalSinceReferenceDate: try container.decode(Double.self))
-        }
-        if let timestamp = Timestamp(rfc3339: text) { return Date(timestamp) }
-        for hasFraction in [false, true] {
-            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction)
-            if let date = try? style.parse(text) { return date }
-        }
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is no date of ISO 8601")
     }
 }
