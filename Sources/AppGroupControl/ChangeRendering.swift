@@ -29,6 +29,32 @@ package enum ChangeRendering {
         return .object(object)
     }
 
+    /// A commit with all of its changes: who, when, then an indented line a change.
+    package static func lines(_ commit: Commit, usesColor: Bool = false) -> [String] {
+        let style = Style(isOn: usesColor)
+        let head =
+            style.bold("r\(commit.revision)") + "  " + style.dim(commit.time.rfc3339Microseconds)
+            + "  \(origin(commit.origin))"
+        return [head]
+            + commit.changes.sorted { $0.key < $1.key }.map {
+                "    \(TextRendering.key($0.key)): \(side($0.old)) → \(side($0.new))"
+            }
+    }
+
+    package static func json(_ commit: Commit) -> JSON {
+        let changes = commit.changes.sorted { $0.key < $1.key }.map { change -> JSON in
+            var object: JSONObject = ["key": .string(change.key.string)]
+            if let old = change.old { object["old"] = JSONRendering.json(old) }
+            if let new = change.new { object["new"] = JSONRendering.json(new) }
+            return .object(object)
+        }
+        return [
+            "group": .string(commit.group.string), "revision": .integer(commit.revision),
+            "time": .string(commit.time.rfc3339Microseconds), "origin": .object(originObject(commit.origin)),
+            "changes": .array(changes),
+        ]
+    }
+
     /// `snapshot at r12: 2 keys`, then an indented line a key.
     package static func lines(
         snapshot values: [Key: Value], at position: Position, reason: String
@@ -54,7 +80,7 @@ package enum ChangeRendering {
     }
 
     /// Names come from other programs: nothing in them may act on a terminal.
-    private static func origin(_ origin: Origin) -> String {
+    static func origin(_ origin: Origin) -> String {
         var text = origin.kind.rawValue
         if let client = origin.client { text = TextRendering.key(Key(client)) }
         if let processId = origin.processId { text += "[\(processId)]" }
@@ -63,7 +89,7 @@ package enum ChangeRendering {
         return text
     }
 
-    private static func originObject(_ origin: Origin) -> JSONObject {
+    static func originObject(_ origin: Origin) -> JSONObject {
         var object: JSONObject = ["kind": .string(origin.kind.rawValue)]
         if let client = origin.client { object["client"] = .string(client) }
         if let processId = origin.processId { object["processId"] = .integer(Int64(processId)) }
@@ -74,7 +100,7 @@ package enum ChangeRendering {
 }
 
 /// The escapes of terminals, or nothing.
-private struct Style {
+struct Style {
     var isOn: Bool
 
     func bold(_ text: String) -> String { wrap("1", text) }

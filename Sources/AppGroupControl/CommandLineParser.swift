@@ -27,7 +27,7 @@ package struct CommandLineParser {
             try takeWithinValue(argument)
         } else if !optionsEnded, argument == "--" {
             optionsEnded = true
-        } else if !optionsEnded, argument.hasPrefix("-"), argument != "-" {
+        } else if !optionsEnded, looksLikeOption(argument) {
             try takeOption(argument)
         } else if invocation.verb == nil {
             invocation.verb = try verb(argument)

@@ -4,6 +4,8 @@ package struct Failure: Error, Equatable, Sendable {
         /// Not found, or refused.
         case refused = 1
         case unreachable = 2
+        /// `apply --check`: something would change.
+        case different = 3
         /// EX_USAGE of sysexits.h.
         case usage = 64
         /// The reader of our output went away: what the shell reports for SIGPIPE.

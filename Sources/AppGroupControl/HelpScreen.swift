@@ -16,6 +16,7 @@ package enum HelpScreen {
 
     package static func of(_ verb: Verb) -> String {
         var text = "usage: appgroupctl \(verb.synopsis)\n\n\(sentence(verb.summary))\n"
+        if !verb.aliases.isEmpty { text += "Also called \(verb.aliases.joined(separator: ", ")).\n" }
         if !verb.details.isEmpty { text += "\n" + verb.details + "\n" }
         if verb.takesValue {
             text += "\n" + section("types", ValueFlag.allCases.map { ("\($0.rawValue) \($0.valueName)", $0.summary) })

@@ -82,6 +82,8 @@ final class Session {
         }
     }
 
+    func failure(_ error: GroupError) -> Failure { failure(ConnectionError.refused(error)) }
+
     /// An error for people; an unknown group comes with the names that may have been meant.
     func failure(_ error: ConnectionError) -> Failure {
         guard case .refused(.noSuchGroup(let name)) = error, let names = try? groupNames() else {

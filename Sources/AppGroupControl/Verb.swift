@@ -15,9 +15,12 @@ package struct Verb: Sendable {
     }
 
     package let name: String
+    /// Other names that it is called by, from `defaults`.
+    package let aliases: [String]
     package let arguments: [Argument]
     /// Whether a value with its type follows the arguments, as `defaults write` has it.
     package let takesValue: Bool
+    package let valueIsOptional: Bool
     package let summary: String
     /// Beside the global ones.
     package let options: [Option]
@@ -26,12 +29,15 @@ package struct Verb: Sendable {
     let body: @Sendable (Session) throws(Failure) -> Void
 
     init(
-        _ name: String, _ arguments: [Argument] = [], takesValue: Bool = false, summary: String,
-        options: [Option] = [], details: String = "", body: @escaping @Sendable (Session) throws(Failure) -> Void
+        _ name: String, aliases: [String] = [], _ arguments: [Argument] = [], takesValue: Bool = false,
+        valueIsOptional: Bool = false, summary: String, options: [Option] = [], details: String = "",
+        body: @escaping @Sendable (Session) throws(Failure) -> Void
     ) {
         self.name = name
+        self.aliases = aliases
         self.arguments = arguments
         self.takesValue = takesValue
+        self.valueIsOptional = valueIsOptional
         self.summary = summary
         self.options = options
         self.details = details
@@ -40,7 +46,8 @@ package struct Verb: Sendable {
 
     /// `write GROUP KEY [TYPE] VALUE…`
     package var synopsis: String {
-        ([name] + arguments.map(\.synopsis) + (takesValue ? ["[TYPE]", "VALUE…"] : [])).joined(separator: " ")
+        let value = takesValue ? [valueIsOptional ? "[[TYPE] VALUE…]" : "[TYPE] VALUE…"] : []
+        return ([name] + arguments.map(\.synopsis) + value).joined(separator: " ")
     }
 
     /// How many arguments it takes; nil stands for any number.
@@ -65,12 +72,14 @@ extension Verb.Argument {
 extension Verb {
     /// All of them, in the order of the help.
     package static let all: [Verb] = [
-        .list, .create, .read, .write, .delete, .deleteGroup, .watch, .history, .status, .check,
-        .repair, .backup, .restore, .sync, .link, .unlink, .help,
+        .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
+        .deleteGroup, .find, .importFile, .export, .apply, .watch, .wait, .history, .log, .blame, .show, .diff, .undo,
+        .status, .check, .repair, .backup, .restore, .sync, .link, .unlink, .help,
     ]
 
     /// Verbs are case-insensitive, as those of `defaults` are.
     package static func named(_ name: String) -> Verb? {
-        all.first { $0.name == name.lowercased() }
+        let name = name.lowercased()
+        return all.first { $0.name == name || $0.aliases.contains(name) }
     }
 }

@@ -8,7 +8,17 @@ package enum WrittenValue: Equatable, Sendable {
     case append([Value])
     case merge([Key: Value])
 
-    /// Reads the words after KEY.
+    /// Reads the words after KEY of another verb than `write`.
+    package init(_ tokens: [ValueToken], for verb: Verb) throws(Failure) {
+        guard !tokens.isEmpty else { throw .usage("\(verb.name) needs VALUE", verb) }
+        do throws(Failure) {
+            try self.init(tokens)
+        } catch {
+            throw .usage(error.message.replacingVerb(by: verb.name), verb)
+        }
+    }
+
+    /// Reads the words after KEY of `write`.
     package init(_ tokens: [ValueToken]) throws(Failure) {
         guard let first = tokens.first else {
             throw Self.usage("write needs VALUE; delete removes a key")
@@ -83,5 +93,12 @@ package enum WrittenValue: Equatable, Sendable {
             }
         guard let flag, let value = try? ValueParsing.value(word, as: flag) else { return .string(word) }
         return value
+    }
+}
+
+extension String {
+    /// The messages above begin with the verb's name where they name it.
+    fileprivate func replacingVerb(by name: String) -> String {
+        hasPrefix("\(Verb.write.name) ") ? name + dropFirst(Verb.write.name.count) : self
     }
 }

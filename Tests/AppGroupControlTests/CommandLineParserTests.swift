@@ -30,6 +30,14 @@ struct CommandLineParserTests {
         Case(line: ["read", "g", "-"], verb: "read", arguments: ["g", "-"]),
         Case(line: ["delete", "g", "a", "b"], verb: "delete", arguments: ["g", "a", "b"]),
         Case(line: ["sync"], verb: "sync"),
+        Case(line: ["domains"], verb: "list"),
+        Case(line: ["Remove", "g", "k"], verb: "delete", arguments: ["g", "k"]),
+        Case(line: ["increment", "g", "k", "-5"], verb: "increment", arguments: ["g", "k", "-5"]),
+        Case(line: ["increment", "-.5", "k"], verb: "increment", arguments: ["-.5", "k"]),
+        Case(line: ["wait", "g", "k"], verb: "wait", arguments: ["g", "k"]),
+        Case(
+            line: ["wait", "g", "k", "-int", "5", "--timeout", "3"], verb: "wait", arguments: ["g", "k"],
+            tokens: [.typed(.integer, "5")], options: ["--timeout": "3"]),
         Case(line: ["write", "g", "k", "v"], verb: "write", arguments: ["g", "k"], tokens: [.plain("v")]),
         Case(line: ["write", "g", "k", ""], verb: "write", arguments: ["g", "k"], tokens: [.plain("")]),
         Case(line: ["write", "g", "k", "-5"], verb: "write", arguments: ["g", "k"], tokens: [.plain("-5")]),
@@ -120,7 +128,7 @@ struct CommandLineParserTests {
 
     @Test("verbs have one name each, in lower case")
     func verbNames() {
-        let names = Verb.all.map(\.name)
+        let names = Verb.all.flatMap { [$0.name] + $0.aliases }
         #expect(Set(names).count == names.count)
         #expect(names == names.map { $0.lowercased() })
     }

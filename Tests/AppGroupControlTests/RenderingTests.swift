@@ -64,7 +64,7 @@ struct RenderingTests {
         var random = SplitMix64(seed: seed)
         let value = Self.randomValue(&random, depth: 3)
         let text = JSONRendering.json(value).description
-        #expect(try Self.read(JSON(parsing: text)) == value, "seed \(seed): \(text)")
+        #expect(try JSONReading.value(JSON(parsing: text)) == value, "seed \(seed): \(text)")
     }
 
     static let keys: [(Key, String)] = [
@@ -127,43 +127,6 @@ struct RenderingTests {
     static func randomText(_ random: inout SplitMix64) -> String {
         let texts = ["date", "data", "number", "dictionary", "", "é", "e\u{301}", "a\"b", "\u{1}", "x"]
         return texts[Int.random(in: 0..<texts.count, using: &random)]
-    }
-
-    /// The reading rule that the help gives.
-    static func read(_ json: JSON) throws -> Value {
-        switch json {
-        case .string(let text): .string(text)
-        case .integer(let number): .integer(number)
-        case .real(let number): .real(number)
-        case .boolean(let flag): .boolean(flag)
-        case .array(let elements): .array(try elements.map(read))
-        case .object(let object): try tagged(object) ?? .dictionary(try entries(object))
-        case .null: throw Unreadable()
-        }
-    }
-
-    struct Unreadable: Error {}
-
-    static func tagged(_ object: JSONObject) throws -> Value? {
-        guard object.count == 1, let (name, content) = object.first else { return nil }
-        switch name {
-        case "date": return .date(try #require(Timestamp(rfc3339: content.stringValue ?? "")))
-        case "data": return .data(try #require(Base64.decode((content.stringValue ?? "?").utf8)))
-        case "number":
-            let text = content.stringValue ?? ""
-            if let number = UInt64(text) { return .unsigned(number) }
-            return .real(try #require(Double(text)))
-        case "dictionary":
-            let object = try #require(content.objectValue)
-            return .dictionary(try entries(object))
-        default: return nil
-        }
-    }
-
-    static func entries(_ object: JSONObject) throws -> [Key: Value] {
-        var entries: [Key: Value] = [:]
-        for (name, value) in object { entries[Key(name)] = try read(value) }
-        return entries
     }
 }
 

@@ -89,28 +89,15 @@ enum RestoreVerb {
     private static func restore(_ saved: Backup.Group, _ session: Session) throws(Failure) {
         let present = try session.callIfPresent(.read(saved.group, keys: nil))
         let values = try present.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
-        let edits = edits(from: values, to: saved.values)
+        let plan = Plan(from: values, to: saved.values, removesOthers: true)
         if session.invocation.has(.dryRun) {
-            for edit in edits { try session.console.print(line(edit, saved.group, values)) }
-            return
+            return try plan.print(of: saved.group, namesGroup: true, session)
         }
         if present == nil { _ = try session.createGroup(saved.group) }
-        guard !edits.isEmpty else { return session.console.note("\(saved.group) is as it was saved") }
-        let request = WriteRequest(group: saved.group, edits: edits, tag: session.invocation.value(.tag))
+        guard !plan.isEmpty else { return session.console.note("\(saved.group) is as it was saved") }
+        let request = WriteRequest(group: saved.group, edits: plan.edits, tag: session.invocation.value(.tag))
         _ = try session.call(.write(request))
-        session.console.note("\(saved.group): \(edits.count) keys put back, as of revision \(saved.position.revision)")
-    }
-
-    /// What makes one state the other, sorted by key.
-    static func edits(from present: [Key: Value], to saved: [Key: Value]) -> [Edit] {
-        let sets = saved.filter { present[$0.key] != $0.value }.map { Edit.set($0.key, $0.value) }
-        let removals = present.keys.filter { saved[$0] == nil }.map(Edit.remove)
-        return (sets + removals).sorted { $0.key < $1.key }
-    }
-
-    private static func line(_ edit: Edit, _ group: GroupIdentifier, _ values: [Key: Value]) -> String {
-        let (old, new) = (values[edit.key], edit.value)
-        let sides = [old, new].map { $0.map(TextRendering.inline) ?? "absent" }
-        return "\(group) \(TextRendering.key(edit.key)): \(sides.joined(separator: " → "))"
+        session.console.note(
+            "\(saved.group): \(plan.edits.count) keys put back, as of revision \(saved.position.revision)")
     }
 }

@@ -5,7 +5,8 @@ import Varlink
 
 extension Verb {
     static let delete = Verb(
-        "delete", [Argument("GROUP"), Argument("KEY", .any)], summary: "remove the keys, or all of them",
+        "delete", aliases: ["remove"], [Argument("GROUP"), Argument("KEY", .any)],
+        summary: "remove the keys, or all of them",
         options: [.durable, .unchangedSince, .tag],
         details: """
             Several keys are removed in one change; if one of them is not there, none is.
@@ -13,6 +14,13 @@ extension Verb {
             group.
             """,
         body: DeleteVerb.run)
+
+    static let deleteAll = Verb(
+        "delete-all", [Argument("GROUP")], summary: "remove all keys; the group stays", options: [.tag],
+        details: "What delete without KEY does: one change. delete-group removes the group."
+    ) { (session) throws(Failure) in
+        _ = try session.call(.reset(try session.group(), tag: session.invocation.value(.tag)))
+    }
 
     static let deleteGroup = Verb(
         "delete-group", [Argument("GROUP")], summary: "remove the group and its directory, which goes to .trash"

@@ -2,7 +2,7 @@ import Varlink
 
 extension Verb {
     static let list = Verb(
-        "list", summary: "print the groups, one a line",
+        "list", aliases: ["domains"], summary: "print the groups, one a line",
         details: "--json prints one array."
     ) { (session) throws(Failure) in
         let names = try session.groupNames()

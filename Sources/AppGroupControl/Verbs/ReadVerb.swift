@@ -5,7 +5,7 @@ import Varlink
 extension Verb {
     static let read = Verb(
         "read", [Argument("GROUP"), Argument("KEY", .any)], summary: "print all values, or those of the keys",
-        options: [.glob],
+        options: [.glob, .at],
         details: """
             One KEY gives the value alone, a text without quotation marks. Otherwise one
             line a value, sorted:
@@ -19,6 +19,9 @@ extension Verb {
             "aGVsbG8="} and {"number": "18446744073709551615"} (also nan, +infinity,
             -infinity); a dictionary with a single entry of such a name is {"dictionary":
             {...}}.
+
+            --at: by what is still kept of the history (log), or an error where it does
+            not reach back so far.
             """,
         body: ReadVerb.run)
 }
@@ -29,7 +32,7 @@ enum ReadVerb {
         let names = session.arguments.dropFirst().map { $0 }
         let isGlob = session.invocation.has(.glob)
         let patterns = isGlob ? names : names.map { Key($0).pattern }
-        let values = try session.read(group, patterns: names.isEmpty ? nil : patterns)
+        let values = try values(of: group, names.isEmpty ? nil : patterns, session)
         if names.count == 1, !isGlob {
             try printOne(Key(names[0]), values, session, group)
         } else {
@@ -39,13 +42,21 @@ enum ReadVerb {
         }
     }
 
+    private static func values(
+        of group: GroupIdentifier, _ patterns: [String]?, _ session: Session
+    ) throws(Failure) -> [Key: Value] {
+        guard let text = session.invocation.value(.at) else { return try session.read(group, patterns: patterns) }
+        let values = try session.values(of: group, at: try Moment(text, of: .at, session.invocation.verb))
+        guard let globs = patterns.map({ $0.map(Glob.init) }) else { return values }
+        return values.filter { key, _ in globs.contains { $0.matches(key) } }
+    }
+
     private static func printOne(
         _ key: Key, _ values: [Key: Value], _ session: Session, _ group: GroupIdentifier
     ) throws(Failure) {
         try MissingKeys.check([key], in: values, of: group, session)
         guard let value = values[key] else { return }
-        if session.printsJSON { return try session.print(JSONRendering.json(value)) }
-        try session.console.print(TextRendering.bare(value))
+        try session.print(value: value)
     }
 
     private static func printAll(_ values: [Key: Value], _ session: Session) throws(Failure) {

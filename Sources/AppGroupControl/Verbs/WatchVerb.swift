@@ -1,7 +1,7 @@
 extension Verb {
     static let watch = Verb(
         "watch", [Argument("GROUP"), Argument("GLOB", .any)], summary: "print every change as it happens",
-        options: [.initial, .count],
+        options: [.initial, .since, .count],
         details: """
             GLOBs choose keys: * any run, ? one character, \\ escapes. One line a change,
             with time, revision, key, old and new value, and who made it. --json prints
@@ -15,6 +15,9 @@ extension Verb {
                   a snapshot: with --initial, and after a gap
               {"group", "deleted": true}
                   the group is gone; if it comes back a snapshot follows
+
+            --since: first what was changed after that revision or time, as far as it is
+            still kept; where it is not, a snapshot.
 
             Ends after --count changes, or after --timeout seconds (with status 1 if
             --count was not reached). A daemon that goes away is waited for, and the watch

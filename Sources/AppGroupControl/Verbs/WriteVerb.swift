@@ -31,7 +31,7 @@ enum WriteVerb {
             unchangedSince: unchangedSince,
             isDurable: session.invocation.has(.durable), tag: session.invocation.value(.tag))
         if try session.callIfPresent(.write(request)) == nil {
-            try create(group, session)
+            try session.createUnlessMistyped(group)
             _ = try session.call(.write(request))
         }
         if case .untyped = written { noteType(request.edits, session) }
@@ -49,27 +49,21 @@ enum WriteVerb {
     private static func edits(
         _ written: WrittenValue, _ key: Key, _ group: GroupIdentifier, _ session: Session
     ) throws(Failure) -> [Edit] {
-        switch written {
-        case .set(let value): return [.set(key, value)]
-        case .append(let elements): return elements.map { Edit(key: key, operation: .append, value: $0) }
-        case .merge(let entries): return [Edit(key: key, operation: .merge, value: .dictionary(entries))]
-        case .untyped(let word):
-            let reply = try session.callIfPresent(.read(group, keys: [key.pattern]))
-            let present = try reply.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
-            let value = WrittenValue.guess(word, like: present[key])
-            return [.set(key, value)]
-        }
+        guard case .untyped = written else { return written.edits(of: key, holding: nil) }
+        let reply = try session.callIfPresent(.read(group, keys: [key.pattern]))
+        let present = try reply.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
+        return written.edits(of: key, holding: present[key])
     }
+}
 
-    /// A mistyped name would make a group that nobody reads: in doubt it has to be said.
-    private static func create(_ group: GroupIdentifier, _ session: Session) throws(Failure) {
-        let near = NearNames.of(group.string, among: try session.groupNames())
-        if !near.isEmpty, !session.invocation.has(.create) {
-            throw .refused(
-                "there is no group \(group)" + NearNames.question(near),
-                advice: "if it is to be a new group, say --create")
+extension WrittenValue {
+    /// `present` is what the key holds, for a word without a type.
+    func edits(of key: Key, holding present: Value?) -> [Edit] {
+        switch self {
+        case .set(let value): [.set(key, value)]
+        case .append(let elements): elements.map { Edit(key: key, operation: .append, value: $0) }
+        case .merge(let entries): [Edit(key: key, operation: .merge, value: .dictionary(entries))]
+        case .untyped(let word): [.set(key, Self.guess(word, like: present))]
         }
-        _ = try session.createGroup(group)
-        session.console.note("made the group \(group)")
     }
 }
