@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
@@ -44,6 +45,10 @@ int cshim_pipe2(int fds[2], int flags) { return pipe2(fds, flags); }
 int cshim_renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path,
                     unsigned int flags) {
     return renameat2(old_directory, old_path, new_directory, new_path, flags);
+}
+ssize_t cshim_pread_cached(int fd, void *bytes, size_t length, off_t offset) {
+    struct iovec part = {.iov_base = bytes, .iov_len = length};
+    return preadv2(fd, &part, 1, offset, RWF_NOWAIT);
 }
 int cshim_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 void cshim_trim_memory(void) { malloc_trim(0); }

@@ -73,17 +73,20 @@ package struct PlistBase: Sendable {
         return edits.sorted { $0.key < $1.key }
     }
 
-    /// The base that holds once the file's content has been merged into the group.
-    package static func after(_ theirs: [Key: Value], in format: PlistFormat, ours state: GroupState) -> PlistBase {
-        var differences: [Key: Value?] = [:]
-        for (key, value) in state.pairs {
+    /// The base that holds once `edits`, which this base made of the file's content, are in the group: what is in none of
+    /// them and was no difference before is none now.
+    package func after(
+        _ theirs: [Key: Value], edits: [Edit], in format: PlistFormat, ours state: GroupState
+    ) -> PlistBase {
+        var candidates = Set(edits.map(\.key))
+        candidates.formUnion(differences.keys)
+        if let earlier { candidates.formUnion(earlier.keys) }
+        var left: [Key: Value?] = [:]
+        for key in candidates {
             let known = theirs[key]
-            if known != format.projected(value) { differences.updateValue(known, forKey: key) }
+            if known != state[key].map(format.projected) { left.updateValue(known, forKey: key) }
         }
-        for (key, value) in theirs where !state.contains(key) {
-            differences.updateValue(value, forKey: key)
-        }
-        return PlistBase(differences: differences)
+        return PlistBase(differences: left)
     }
 
     private func keysMissing(in theirs: [Key: Value], ours state: GroupState) -> Set<Key> {
@@ -91,7 +94,9 @@ package struct PlistBase: Sendable {
         func look(for key: Key) {
             if theirs.index(forKey: key) == nil { missing.insert(key) }
         }
-        for key in state.keys { look(for: key) }
+        // Nearly always the file has all keys of the group, which to count is cheaper than to look for each of them.
+        let shared = theirs.keys.count { state.contains($0) }
+        if shared < state.count { for key in state.keys { look(for: key) } }
         for key in differences.keys { look(for: key) }
         if let earlier { for key in earlier.keys { look(for: key) } }
         return missing

@@ -28,6 +28,36 @@ extension PlistFile {
         return last ?? .absent
     }
 
+    /// What `readAtOnce` found.
+    package struct QuickLook: Sendable {
+        /// Nil: the text that is known already.
+        package var reading: PlistReading?
+        package var target: String
+        package var directories: [String]
+    }
+
+    /// The same for a thread that must not wait: a small file behind no link, all of which the kernel has in memory. Nil
+    /// for everything else, which is then to be read on a thread that may wait.
+    package func readAtOnce(unless known: Digest?) -> QuickLook? {
+        let resolution = resolve()
+        guard case .found(let status) = resolution.outcome, status.kind == .regular, resolution.linkCount == 0,
+            status.size > 0, status.size <= Self.smallSize
+        else { return nil }
+        do throws(SystemError) {
+            let file = try Files.open(path, [.readOnly, .noFollow, .nonBlocking])
+            let before = try file.status()
+            guard before.kind == .regular, before.size > 0, before.size <= Self.smallSize,
+                let bytes = try file.preadCached(count: Int(before.size) + 1, at: 0), bytes.count == Int(before.size),
+                try file.status().identity == before.identity
+            else { return nil }
+            let digest = Digest(of: bytes)
+            let reading = digest == known ? nil : interpret(bytes, digest, before, path)
+            return QuickLook(reading: reading, target: path, directories: resolution.directories)
+        } catch {
+            return nil
+        }
+    }
+
     /// One look at a regular file. It is final unless the file changed or was replaced while we looked.
     func load(_ target: String) -> (PlistReading, isFinal: Bool) {
         let (reading, isFinal) = load(target, unless: nil)

@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 
 extension FileDescriptor {
@@ -47,6 +48,23 @@ extension FileDescriptor {
         }
         bytes.removeLast(count - done)
         return bytes
+    }
+
+    /// What the kernel has in memory of these bytes, without waiting for a disk; nil where it has nothing of them, or the
+    /// file system cannot tell. Fewer bytes than there are do not mean the end of the file.
+    package func preadCached(count: Int, at offset: Int64) throws(SystemError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        do throws(SystemError) {
+            let got = try systemCall("preadv2") {
+                unsafe bytes.withUnsafeMutableBytes {
+                    unsafe cshim_pread_cached(rawValue, $0.baseAddress, $0.count, off_t(offset))
+                }
+            }
+            bytes.removeLast(count - got)
+            return bytes
+        } catch  where error.errno == .wouldBlock || error.errno == .notSupported {
+            return nil
+        }
     }
 
     /// Writes all of it: a write may stop early, near the end of a disk for one.

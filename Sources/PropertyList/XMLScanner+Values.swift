@@ -24,6 +24,7 @@ extension XMLScanner {
     /// Reads the entries of a dictionary up to and with its end tag. Where a key stands twice the last one counts.
     mutating func entries(of tag: XMLTag, depth: Int) throws(PropertyListError) -> [Key: Value] {
         var entries: [Key: Value] = [:]
+        if depth == 0 { entries.reserveCapacity(min(256, (bytes.count - tag.end) / Self.shortEntry)) }
         while let keyTag = try nextKey(in: tag) {
             let key = Key(try string(of: keyTag))
             let valueTag = try valueTag(after: keyTag, in: tag)
@@ -32,6 +33,9 @@ extension XMLScanner {
         }
         return entries
     }
+
+    /// What a key and a scalar take at the least, with their tags and the line breaks, in bytes.
+    private static let shortEntry = 48
 
     /// Makes room for as many entries as a root will have whose others are about as long as those so far: to move a
     /// hundred thousand entries at every doubling would take a fifth of the time.

@@ -29,6 +29,29 @@ struct GroupTests {
         #expect(try peer.read(.example).position?.revision == 1)
     }
 
+    /// Those that were not opened before the daemon serves are when they are asked for.
+    @Test("of many groups each answers when it is asked, and who asks about all is told of all")
+    func manyAtStart() throws {
+        let names = (100..<180).map { "group.many.g\($0)" }
+        let daemon = try RunningDaemon(prepare: { daemon in
+            for name in names {
+                let folder = "\(daemon.root)/\(name)/Library/Preferences"
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                try Plist.replace(daemon.plist(name), with: Plist.text(["name": "<string>\(name)</string>"]))
+            }
+        })
+        let peer = try SettingsPeer(daemon)
+        #expect(try peer.groups() == names)
+        for name in [names[79], names[0], names[40]] {
+            #expect(try peer.read(GroupIdentifier(known: name)).values == ["name": .string(name)])
+        }
+        #expect(try peer.status()?.groups.map(\.group.string) == names)
+        for name in names {
+            #expect(try peer.read(GroupIdentifier(known: name)).values == ["name": .string(name)])
+        }
+    }
+
     @Test("CreateGroup makes what is missing of the container")
     func createMissing() throws {
         let daemon = try RunningDaemon()

@@ -91,6 +91,27 @@ struct LifeTests {
         #expect(manager.next(with: "STOPPING=1") != nil)
     }
 
+    @Test("a daemon that ends leaves no long row of commits to be replayed, and the history stays")
+    func snapshotAtTheEnd() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let text = String(repeating: "x", count: 1000)
+        for number in 1...300 {
+            try peer.write(.example, [.set(Key("k\(number % 10)"), .string("\(number) \(text)"))])
+        }
+        let before = try peer.read(.example)
+        try daemon.stop()
+        let records = try Plist.read(daemon.journal(Self.group)).split(separator: "\n")
+        #expect(records.count { $0.contains("\"snapshot\":300,") } == 1)
+        #expect(records.first?.contains("\"history\":300") == true)
+        try daemon.start()
+        let again = try SettingsPeer(daemon)
+        let after = try again.read(.example)
+        #expect(after.position == before.position)
+        #expect(after.values == before.values)
+        #expect(try again.history(.example, limit: 500).count == 300)
+    }
+
     @Test("systemd's socket is served as it is, and stays when the daemon ends")
     func socketActivation() throws {
         let daemon = try RunningDaemon(starts: false)

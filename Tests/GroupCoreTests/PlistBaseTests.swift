@@ -133,7 +133,12 @@ private struct DiskRun {
             let expected = isOurs(theirs[key], of: key) ? earlier[key] : theirs[key]
             expect(state[key] == expected, "\(key) merged to \(String(describing: state[key]))")
         }
-        base = PlistBase.after(theirs, in: format, ours: state)
+        base = base.after(theirs, edits: edits, in: format, ours: state)
+        for key in Sample.keys {
+            let difference = base.differences[key]
+            let isDifferent = theirs[key] != state[key].map(format.projected)
+            expect(difference == (isDifferent ? .some(theirs[key]) : .none), "\(key) is no difference any more")
+        }
         disk = theirs
         underWay = nil
     }

@@ -32,6 +32,7 @@ int cshim_accept4(int fd);                 /* SOCK_NONBLOCK | SOCK_CLOEXEC, the 
 int cshim_pipe2(int fds[2], int flags);
 int cshim_renameat2(int old_directory, const char *old_path, int new_directory, const char *new_path,
                     unsigned int flags);
+ssize_t cshim_pread_cached(int fd, void *bytes, size_t length, off_t offset); /* preadv2 with RWF_NOWAIT */
 int cshim_memfd_create(const char *name);  /* MFD_CLOEXEC */
 int cshim_gettid(void);
 void cshim_trim_memory(void);              /* malloc_trim: gives unused heap pages back */

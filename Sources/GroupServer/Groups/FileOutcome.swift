@@ -32,6 +32,16 @@ extension FileOutcome {
         return .read(reading, directories: directories, isWritable: target.map(isWritable) ?? true)
     }
 
+    /// The same without waiting for a disk or a server; nil where that cannot be.
+    static func quickLook(at file: PlistFile, knowing known: Digest?) -> FileOutcome? {
+        guard let look = file.readAtOnce(unless: known) else { return nil }
+        guard let reading = look.reading else {
+            return .same(directories: look.directories, isWritable: isWritable(look.target))
+        }
+        let isWritable = reading.content == nil || isWritable(look.target)
+        return .read(reading, directories: look.directories, isWritable: isWritable)
+    }
+
     /// What we own but may not write to is somebody's decision: a read-only mount, a managed configuration.
     private static func isWritable(_ target: String) -> Bool {
         Files.isWritable(Files.parent(of: target))

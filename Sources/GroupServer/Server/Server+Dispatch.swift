@@ -101,7 +101,7 @@ extension Server {
     /// The group, if it is there and can be served.
     func host(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
         if let recentHost, recentHost.identifier == group { return recentHost }
-        if let host = hosts[group] {
+        if let host = try openedHost(group) {
             recentHost = host
             return host
         }
@@ -122,7 +122,7 @@ extension Server {
     }
 
     private func listGroups(_ target: Connection.ReplyTarget) {
-        let names = Set(hosts.keys).union(failedGroups.keys).sorted().map(\.string)
+        let names = knownGroups.union(failedGroups.keys).sorted().map(\.string)
         answer(target, with: Reply.bytes { $0.member("groups", strings: names) })
     }
 

@@ -9,10 +9,10 @@ import Varlink
 extension Server {
     /// Makes or finds a group. Its journal and its plist are read before the reply.
     func createGroup(_ group: GroupIdentifier, _ target: Connection.ReplyTarget) throws(GroupError) {
-        let isKnown = hosts[group] != nil
-        guard isKnown || hosts.count < configuration.groups else {
+        let known = hosts.count + unopened.count
+        guard hosts[group] != nil || unopened.contains(group) || known < configuration.groups else {
             throw .tooLarge(
-                subject: "groups (MaxGroups=)", limit: Int64(configuration.groups), size: Int64(hosts.count + 1))
+                subject: "groups (MaxGroups=)", limit: Int64(configuration.groups), size: Int64(known + 1))
         }
         // A root that is out of reach is not made anew: all its groups would look deleted.
         if let problem = rootProblem { throw .storageFailed(reason: problem, errno: Errno.noSuchFile.rawValue) }
@@ -32,6 +32,7 @@ extension Server {
     /// Opens the group's journal, unless that is done, and begins to look at its plist.
     func openGroup(_ group: GroupIdentifier) throws(GroupError) {
         if let host = hosts[group] { return host.plistMayHaveChanged() }
+        unopened.remove(group)
         do throws(OpenedGroup.Failure) {
             let opened = try OpenedGroup(group, path: paths.journal(of: group.string), timeText: fileTimeText)
             if let notice = opened.notice { Log.warning(notice) }
@@ -126,8 +127,10 @@ extension Server {
     /// Why the root is not the directory that the groups are in; nil when it is. A root made by us has our lock file in
     /// it: an empty mount point has not, and what is missing there was not deleted.
     private var rootProblem: String? {
-        let places = [container.lockPath] + hosts.keys.map(container.path)
-        guard !hosts.isEmpty, !places.contains(where: { (try? Files.status($0)) != nil }) else { return nil }
+        let places = [container.lockPath] + knownGroups.map(container.path)
+        guard !hosts.isEmpty || !unopened.isEmpty, !places.contains(where: { (try? Files.status($0)) != nil }) else {
+            return nil
+        }
         return "the root directory \(container.root) is gone or not mounted; its groups are kept until it is back"
     }
 
@@ -139,29 +142,6 @@ extension Server {
         } catch {
             return false
         }
-    }
-
-    /// Opens every group that has a directory, and deals with journals that have none.
-    func openAllGroups() {
-        let present: [GroupIdentifier]
-        do throws(SystemError) {
-            present = try container.list()
-        } catch {
-            Log.error("the groups cannot be listed: \(error)")
-            present = []
-        }
-        for group in present where hosts[group] == nil {
-            try? openGroup(group)
-        }
-        for group in journaledGroups() where hosts[group] == nil && failedGroups[group] == nil {
-            // Its look at the plist finds out whether the directory was deleted or is out of reach.
-            try? openGroup(group)
-        }
-    }
-
-    private func journaledGroups() -> [GroupIdentifier] {
-        let names = (try? Files.list(paths.state)) ?? []
-        return names.filter { $0.hasSuffix(".journal") }.compactMap { try? GroupIdentifier(String($0.dropLast(8))) }
     }
 }
 

@@ -17,7 +17,7 @@ extension Server {
         ProcessFacts.trimMemory()
         runsJobsInline = false
         ServiceManager.notifyReady(status: statusText)
-        Log.info("serving \(hosts.count) groups of \(paths.root)")
+        Log.info("serving \(knownGroups.count) groups of \(paths.root)")
     }
 
     private func addSignals() throws(SystemError) {

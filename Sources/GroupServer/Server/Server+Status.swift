@@ -7,6 +7,7 @@ import Varlink
 
 extension Server {
     func statusReply() -> [UInt8] {
+        openRest()
         let status = DaemonStatus(
             version: Version.string,
             uptime: Double(ProcessFacts.monotonicMicroseconds() - startTime) / 1e6,
@@ -35,7 +36,7 @@ extension Server {
     }
 
     var statusText: String {
-        "\(hosts.count) groups, \(connections.count) clients, \(watchCount) watches"
+        "\(hosts.count + unopened.count) groups, \(connections.count) clients, \(watchCount) watches"
     }
 }
 

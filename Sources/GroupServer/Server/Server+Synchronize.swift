@@ -11,6 +11,7 @@ extension Server {
     func synchronize(
         _ group: GroupIdentifier?, _ target: Connection.ReplyTarget, _ connection: Connection
     ) throws(GroupError) {
+        if group == nil { openRest() }
         let targets = try group.map { group throws(GroupError) in [try host(of: group)] } ?? Array(hosts.values)
         if let serial = target.serial { connection.phase = .waiting(serial: serial) }
         let count = Countdown(targets.count + 1) { [unowned self] error in

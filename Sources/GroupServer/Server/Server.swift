@@ -22,6 +22,9 @@ final class Server {
     var hosts: [GroupIdentifier: GroupHost] = [:] {
         didSet { recentHost = nil }
     }
+    var unopened = UnopenedGroups()
+    /// Whether the loop will go on opening them.
+    var isOpeningDue = false
     /// The one that was asked for last: whoever writes mostly writes to one group.
     var recentHost: GroupHost?
     /// Groups whose journal cannot be read, with the reason: they are answered with it, and the others live on.
