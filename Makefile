@@ -10,6 +10,8 @@ SWIFTFLAGS ?=
 TESTFLAGS ?=
 BENCH_PEERS ?= $(firstword $(wildcard ../bench-peers ../*/bench-peers))
 BENCHFLAGS ?=
+GROWTH_OUT ?= Sources/appgroup-bench/results
+GROWTHFLAGS ?=
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 
@@ -34,7 +36,8 @@ UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
 SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
-.PHONY: help deps deps-build build run test bench docs fuzz lint format verify-units install uninstall clean
+.PHONY: help deps deps-build build run test guard bench bench-growth docs fuzz lint format verify-units install \
+    uninstall clean
 
 help:  ## Print this
 	@echo 'usage: make TARGET [VARIABLE=value ...]'
@@ -50,6 +53,8 @@ help:  ## Print this
 	@echo '  SWIFTFLAGS     more options for swift build and swift test ($(if $(SWIFTFLAGS),$(SWIFTFLAGS),none))'
 	@echo '  TESTFLAGS      more options for swift test, e.g. "--filter GroupCoreTests" ($(if $(TESTFLAGS),$(TESTFLAGS),none))'
 	@echo '  BENCH_PEERS    the folder of the harness that bench runs ($(if $(BENCH_PEERS),$(BENCH_PEERS),none found))'
+	@echo '  GROWTH_OUT     where bench-growth puts its results ($(GROWTH_OUT))'
+	@echo '  GROWTHFLAGS    more options for it, e.g. "--limit 10000" ($(if $(GROWTHFLAGS),$(GROWTHFLAGS),none))'
 	@echo '  FUZZ_SECONDS   how long fuzz tries each target ($(FUZZ_SECONDS))'
 	@echo '  FUZZ_TARGETS   what fuzz tries ($(if $(FUZZ_TARGETS),$(FUZZ_TARGETS),all: the folders of Tests/Fixtures/fuzz))'
 	@echo '  BENCHFLAGS     more options for it, e.g. "--quick --wait-quiet 600" ($(if $(BENCHFLAGS),$(BENCHFLAGS),none))'
@@ -72,6 +77,14 @@ test: deps  ## Build for debugging and run every test, then lint, docs, verify-u
 	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
 	@$(MAKE) --no-print-directory lint docs verify-units fuzz FUZZ_SECONDS=3
 
+# Optimised, since a debug build's counts say nothing; the tests themselves are those of the debug build.
+guard: deps  ## Count the instructions of the hot paths (valgrind) and hold them against the limits in GuardTests
+	$(RELEASE) --product appgroupd
+	$(RELEASE) --product appgroup-bench
+	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
+	APPGROUP_GUARD='$(abspath $(SCRATCH))/release' $(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest \
+	    --filter GuardTests
+
 # The descriptors name the programs of the default scratch folder: the copies name those of this one.
 bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has the harness, else beside a floor
 	$(RELEASE) --product appgroup-bench
@@ -85,6 +98,12 @@ bench: build  ## Measure the daemon: beside floor and peers if BENCH_PEERS has t
 	    $(SCRATCH)/release/appgroup-bench suite --daemon $(DAEMON) --json "$$out/result.json" $(BENCHFLAGS); \
 	fi; \
 	echo "the figures are in $$out"
+
+# Not part of bench: a million keys and ten thousand groups take some minutes.
+bench-growth: build  ## Measure how costs grow with keys, groups, observers, values and history; curves and a plot
+	$(RELEASE) --product appgroup-bench
+	$(SCRATCH)/release/appgroup-bench growth --daemon $(DAEMON) --out '$(GROWTH_OUT)' $(GROWTHFLAGS)
+	@echo 'the curves are in $(GROWTH_OUT)'
 
 fuzz: deps-build  ## Fuzz what reads outside input, FUZZ_SECONDS for each of FUZZ_TARGETS
 	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' .ci/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)

@@ -64,7 +64,8 @@ let package = Package(
         .executableTarget(name: "appgroupd", dependencies: ["GroupServer"]),
         .executableTarget(name: "appgroupctl", dependencies: ["AppGroupControl"]),
         // The clients of the benchmark; `peer` is for the harness that starts them.
-        .executableTarget(name: "appgroup-bench", dependencies: ["AppGroup", "CShims"], exclude: ["peer"]),
+        .executableTarget(
+            name: "appgroup-bench", dependencies: ["AppGroup", "CShims", "Varlink"], exclude: ["peer", "results"]),
 
         // Small programs that show the library, and what they have in common.
         .target(name: "ExampleSupport", dependencies: ["AppGroup"], path: "Sources/Examples/Support"),
@@ -127,6 +128,8 @@ let package = Package(
             dependencies: ["AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]
         ),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
+        // Counts instructions of the optimised programs, which `make guard` builds.
+        .testTarget(name: "GuardTests", dependencies: ["TestSupport"]),
         .testTarget(
             name: "DaemonTests",
             dependencies: [

@@ -36,6 +36,8 @@ enum Bench {
         case "probe": try ProbeRole(options).run()
         case "floor": try FloorServer(options).run()
         case "suite": try Suite(options).run()
+        case "growth": try Growth(options).run()
+        case "table": try TargetTable(options).print()
         default: return false
         }
         return true
@@ -56,6 +58,11 @@ enum Bench {
 
           suite  --daemon FILE [--data DIR] [--secs S] [--json FILE]
                  the daemon beside a floor, and a table with the ratios
+          growth --daemon FILE [--data DIR] [--limit N] [--out DIR]
+                 how costs grow with keys, groups, observers, values and history, each
+                 against the shape it should have; growth.json, .md and .svg in DIR
+          table  --results FILE
+                 the targets and whether they are met, from a result of the harness (JSON)
           watch  --key K --n N --tok-fd F --out FILE
                  prints READY, notes when each of N values arrives, a byte to F each time
           write  --key K --n N --tok-fd F --wait W --out FILE
@@ -70,8 +77,8 @@ enum Bench {
                  N idle observers, until standard input ends
           read   --prefix P --keys K --count B
                  B batches of K reads by the socket, in a random order; prints ns per read
-          probe  --key K
-                 tries until it has read K, prints the time
+          probe  --key K [--prepare 1]
+                 tries until it has read K, prints the time; sets K first if told to
           floor  --sock PATH [--log FILE]
                  what a daemon cannot do with less: takes a message, appends it to FILE,
                  answers, and sends it on; it keeps and checks nothing

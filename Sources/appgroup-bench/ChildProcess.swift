@@ -97,6 +97,19 @@ func pause(milliseconds: UInt32) {
 }
 
 enum Files {
+    static func read(_ path: String) throws(BenchError) -> [UInt8] {
+        let file = unsafe fopen(path, "r")
+        guard let file = unsafe file else { throw .system("open \(path)") }
+        defer { unsafe _ = fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = unsafe fread(&chunk, 1, chunk.count, file)
+            if count == 0 { return bytes }
+            bytes += chunk.prefix(count)
+        }
+    }
+
     static func write(_ text: String, to path: String) throws(BenchError) {
         let file = unsafe fopen(path, "w")
         guard let file = unsafe file else { throw .system("open \(path)") }

@@ -134,4 +134,18 @@ extension Link {
         let message = try reply()
         if message.isError { throw BenchError("the server said: \(message.text)") }
     }
+
+    /// The same with a message of any length.
+    func call(_ text: String) throws(BenchError) {
+        let bytes = Array(text.utf8) + [0]
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 { sent += count } else if errno != EINTR { throw .system("send") }
+        }
+        let message = try reply()
+        if message.isError { throw BenchError("the server said: \(message.text)") }
+    }
 }

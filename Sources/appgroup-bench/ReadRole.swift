@@ -49,10 +49,18 @@ enum RandomOrder {
 struct ProbeRole {
     private let path: String
     private let read: Template
+    /// Whether the key is set if it is not there.
+    private let prepares: Bool
+    private let create: Template
+    private let write: Template
 
     init(_ options: Options) throws(BenchError) {
         path = try options.socketPath()
-        read = Wire.read(key: try options.text("key"))
+        let key = try options.text("key")
+        read = Wire.read(key: key)
+        prepares = try options.number("prepare", or: 0) > 0
+        create = Wire.createGroup(Wire.group(of: key))
+        write = Wire.write(key: key)
     }
 
     func run() throws(BenchError) {
@@ -71,7 +79,12 @@ struct ProbeRole {
         do throws(BenchError) {
             try link.queue(read)
             try link.flush()
-            return try link.reply().isValueThere
+            if try link.reply().isValueThere { return true }
+            if prepares {
+                try link.call(create)
+                try link.call(write)
+            }
+            return false
         } catch {
             return false
         }

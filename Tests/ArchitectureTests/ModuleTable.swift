@@ -44,8 +44,8 @@ enum ModuleTable {
         "appgroupd": ["Glibc", "GroupServer"],
         "appgroupctl": ["AppGroupControl", "Glibc"],
 
-        // The benchmark's clients: raw ones on their own sockets, and the library's.
-        "appgroup-bench": ["AppGroup", "CShims", "Glibc", "Synchronization"],
+        // The benchmark's clients: raw ones on their own sockets, and the library's. Varlink for reading JSON results.
+        "appgroup-bench": ["AppGroup", "CShims", "Glibc", "Synchronization", "Varlink"],
 
         // What shows and tests the rest.
         "Examples": ["AppGroup", "ExampleSupport", "Foundation", "Observation", "Synchronization"],
@@ -62,6 +62,7 @@ enum ModuleTable {
 
     /// Suites that belong to no single module. All others are named after theirs.
     static let integrationSuites: Set<String> = [
-        "ArchitectureTests", "DaemonTests", "ExampleTests", "InteropTests", "ProtocolConformanceTests", "SystemdTests",
+        "ArchitectureTests", "DaemonTests", "ExampleTests", "GuardTests", "InteropTests", "ProtocolConformanceTests",
+        "SystemdTests",
     ]
 }
