@@ -72,10 +72,10 @@ build: deps-build  ## Build the daemon and the tool, optimised
 run: build  ## Show it: a private daemon, two observers, a setting changed in three ways; until Ctrl-C
 	@APPGROUPD='$(abspath $(DAEMON))' APPGROUPCTL='$(abspath $(TOOL))' Sources/Examples/live-demo/run.sh
 
-test: deps  ## Build for debugging and run every test, then lint, docs, verify-units, and fuzz for some seconds
+test: deps  ## Build for debugging and run every test, then lint, docs, verify-units, guard, and fuzz for some seconds
 	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
 	$(SWIFT) test $(DEBUG_OPTIONS) --skip-build --disable-xctest $(TESTFLAGS)
-	@$(MAKE) --no-print-directory lint docs verify-units fuzz FUZZ_SECONDS=3
+	@$(MAKE) --no-print-directory lint docs verify-units guard fuzz FUZZ_SECONDS=3
 
 # Optimised, since a debug build's counts say nothing; the tests themselves are those of the debug build.
 guard: deps  ## Count the instructions of the hot paths (valgrind) and hold them against the limits in GuardTests

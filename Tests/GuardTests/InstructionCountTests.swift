@@ -73,7 +73,7 @@ struct InstructionCountTests {
                 ])
             let count = try run.instructionsOfLibrary(
                 ["read", "--prefix", "group.guard.k", "--keys", "\(keys)", "--count", "\(batches)"],
-                within: "LibraryReadV3run")
+                within: "LibraryRead*3run")
             // One batch more warms up.
             check(count / (keys * (batches + 1)), Limit.libraryRead, "a read of a string in the library")
         }

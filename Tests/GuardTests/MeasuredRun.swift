@@ -87,7 +87,7 @@ struct MeasuredRun {
         try ChildProcess(bench, [role, "--addr", address] + arguments, environment: environment)
     }
 
-    /// Instructions of a role of the library's benchmark within the function of this name, whatever module it is in.
+    /// Instructions of a role of the library's benchmark within the function whose mangled name has this pattern in it.
     func instructionsOfLibrary(_ arguments: [String], within function: String) throws -> Int {
         let process = try start(valgrind: ["--toggle-collect=*\(function)*"], bench, ["library"] + arguments)
         let outcome = try process.finish(seconds: 120)
