@@ -52,5 +52,7 @@ extension Option {
     static let at = Option("--at", value: "REVISION|TIME", "the values as they were then")
     static let since = Option("--since", value: "REVISION|TIME", "from then on")
     static let by = Option("--by", value: "CLIENT", "only what this program, unit or tag has done")
+    static let exec = Option("--exec", value: "COMMAND", "run a shell command for each change, instead of printing it")
+    static let state = Option("--state", value: "FILE", "with --exec: go on after the last change that FILE remembers")
     static let path = Option("--path", value: "FILE", "the link, instead of $XDG_CONFIG_HOME/GROUP.plist")
 }

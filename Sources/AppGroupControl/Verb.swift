@@ -73,7 +73,8 @@ extension Verb {
     /// All of them, in the order of the help.
     package static let all: [Verb] = [
         .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
-        .deleteGroup, .find, .importFile, .export, .apply, .watch, .wait, .history, .log, .blame, .show, .diff, .undo,
+        .deleteGroup, .find, .importFile, .export, .apply, .edit, .watch, .wait, .history, .log, .blame, .show, .diff,
+        .undo,
         .status, .check, .repair, .backup, .restore, .sync, .link, .unlink, .help,
     ]
 

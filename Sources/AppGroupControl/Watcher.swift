@@ -9,6 +9,7 @@ final class Watcher {
     private let stream: WatchStream
     /// How many changes are still to be printed; nil: no end.
     private var remaining: Int64?
+    private let command: WatchCommand?
 
     init(_ session: Session) throws(Failure) {
         self.session = session
@@ -16,21 +17,38 @@ final class Watcher {
         self.group = group
         let globs = Array(session.arguments.dropFirst())
         remaining = try session.invocation.number(.count)
+        command = try session.invocation.value(.exec).map { (text) throws(Failure) in
+            try WatchCommand(text, of: group, session)
+        }
+        guard command != nil || !session.invocation.has(.state) else {
+            throw .usage("--state goes with --exec", .watch)
+        }
         let since = try session.invocation.value(.since).map { (text) throws(Failure) in
             try session.position(of: group, at: try Moment(text, of: .since, .watch))
         }
-        stream = try WatchStream(session, group, globs: globs.isEmpty ? nil : globs, since: since)
+        stream = try WatchStream(session, group, globs: globs.isEmpty ? nil : globs, since: command?.position ?? since)
+        if let since { command?.begin(at: since) }
     }
 
     func run() throws(Failure) {
         while remaining != 0 {
             if let event = try stream.next() {
-                try show(event)
+                try handle(event)
                 try session.console.flush()
             } else if stream.isOver {
-                return try timeIsOver()
+                try timeIsOver()
+                break
             }
         }
+        if let command, command.failures > 0 {
+            throw .refused("\(command.failures) of the commands failed")
+        }
+    }
+
+    private func handle(_ event: WatchStream.Event) throws(Failure) {
+        guard let command else { return try show(event) }
+        let count = try command.handle(event, limit: remaining ?? .max)
+        remaining = remaining.map { $0 - count }
     }
 
     private func timeIsOver() throws(Failure) {

@@ -26,6 +26,7 @@ struct HelpTests {
           import GROUP FILE                    set the values of a property list or of JSON
           export GROUP FILE                    save a group's values as a property list or JSON
           apply GROUP FILE                     bring a group to the state that a file describes
+          edit GROUP                           change a group's values in an editor
           watch GROUP [GLOB…]                  print every change as it happens
           wait GROUP KEY [[TYPE] VALUE…]       wait until a key is there, or has a value
           history GROUP [GLOB…]                print the changes that are still kept, newest first

@@ -1,7 +1,7 @@
 extension Verb {
     static let watch = Verb(
         "watch", [Argument("GROUP"), Argument("GLOB", .any)], summary: "print every change as it happens",
-        options: [.initial, .since, .count],
+        options: [.initial, .since, .count, .exec, .state],
         details: """
             GLOBs choose keys: * any run, ? one character, \\ escapes. One line a change,
             with time, revision, key, old and new value, and who made it. --json prints
@@ -18,6 +18,13 @@ extension Verb {
 
             --since: first what was changed after that revision or time, as far as it is
             still kept; where it is not, a snapshot.
+
+            --exec runs COMMAND by /bin/sh for each change, one at a time, with APPGROUP_GROUP,
+            _KEY, _OLD, _NEW (not set where there is none), _REVISION and _ORIGIN in its
+            environment: scalars bare, the rest as JSON. A command that fails is told, and
+            the watch goes on. With --state a restart neither misses nor repeats; a signal
+            that ends the tool acts when the command has ended. After a gap the command
+            runs for each key that has another value than was known.
 
             Ends after --count changes, or after --timeout seconds (with status 1 if
             --count was not reached). A daemon that goes away is waited for, and the watch
