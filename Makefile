@@ -34,6 +34,11 @@ BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIBEXECDIR := $(DESTDIR)$(PREFIX)/libexec
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
 SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
+MANDIR := $(DESTDIR)$(PREFIX)/share/man
+# Where each shell looks for the completions of a program.
+BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/appgroupctl
+ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_appgroupctl
+FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/appgroupctl.fish
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
 .PHONY: help deps deps-build build run test guard bench bench-growth docs fuzz lint format verify-units install \
@@ -149,6 +154,13 @@ install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	elif ! cmp -s '$(CONFIG)' etc/appgroupd/appgroupd.conf; then \
 	    echo '$(CONFIG) was changed and is kept; the defaults are in $(SHAREDIR)/appgroupd.conf'; fi
 	install -m 0644 etc/appgroupd/appgroupd.conf '$(SHAREDIR)/appgroupd.conf'
+	install -d -m 0755 '$(MANDIR)/man1' \
+	    $(foreach file,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION),'$(dir $(file))')
+	$(TOOL) manual >'$(MANDIR)/man1/appgroupctl.1'
+	$(TOOL) completions bash >'$(BASH_COMPLETION)'
+	$(TOOL) completions zsh >'$(ZSH_COMPLETION)'
+	$(TOOL) completions fish >'$(FISH_COMPLETION)'
+	@chmod 0644 '$(MANDIR)/man1/appgroupctl.1' '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
 	@echo 'installed; to start it for yourself: systemctl --user daemon-reload && systemctl --user enable --now appgroupd.socket'
 
 uninstall:  ## Remove what install put there; settings and a changed configuration stay
@@ -156,7 +168,8 @@ uninstall:  ## Remove what install put there; settings and a changed configurati
 	    echo '$(CONFIG) was changed and stays'; else rm -f '$(CONFIG)'; fi
 	rm -f '$(LIBEXECDIR)/appgroupd' '$(BINDIR)/appgroupctl'
 	rm -f $(foreach unit,$(notdir $(wildcard systemd/*.socket systemd/*.service)),'$(UNITDIR)/$(unit)')
-	rm -f '$(SHAREDIR)/appgroupd.conf'
+	rm -f '$(SHAREDIR)/appgroupd.conf' '$(MANDIR)/man1/appgroupctl.1'
+	rm -f '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
 	@rmdir '$(SHAREDIR)' '$(dir $(CONFIG))' 2>/dev/null || true
 
 clean:  ## Remove what the build made

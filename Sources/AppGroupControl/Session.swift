@@ -6,12 +6,13 @@ import Varlink
 
 /// One run of the tool: what was asked, where to print, and the connection. Owned by the tool's one thread.
 final class Session {
-    /// For an answer, where the command line gives no other time.
     static let defaultSeconds = 30.0
 
     let invocation: Invocation
     let console: Console
     let environment: Environment
+    /// For an answer, where the command line gives no other time.
+    var answerSeconds = Session.defaultSeconds
     private var connection: DaemonConnection?
 
     init(_ invocation: Invocation, _ console: Console, _ environment: Environment) {
@@ -47,7 +48,7 @@ final class Session {
     }
 
     func answerDeadline() throws(Failure) -> Deadline {
-        Deadline(afterSeconds: try invocation.seconds() ?? Self.defaultSeconds)
+        Deadline(afterSeconds: try invocation.seconds() ?? answerSeconds)
     }
 
     /// One call; its errors are those of the command.

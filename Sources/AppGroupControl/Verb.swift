@@ -75,12 +75,15 @@ extension Verb {
         .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
         .deleteGroup, .find, .importFile, .export, .apply, .edit, .watch, .wait, .history, .log, .blame, .show, .diff,
         .undo,
-        .status, .check, .repair, .backup, .restore, .sync, .link, .unlink, .help,
+        .status, .check, .repair, .backup, .restore, .sync, .link, .unlink, .completions, .help,
     ]
+
+    /// What shells and the installation call; the help does not show them.
+    static let hidden: [Verb] = [.complete, .manual]
 
     /// Verbs are case-insensitive, as those of `defaults` are.
     package static func named(_ name: String) -> Verb? {
         let name = name.lowercased()
-        return all.first { $0.name == name || $0.aliases.contains(name) }
+        return (all + hidden).first { $0.name == name || $0.aliases.contains(name) }
     }
 }

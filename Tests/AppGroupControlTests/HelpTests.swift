@@ -43,6 +43,7 @@ struct HelpTests {
           sync [GROUP]                         wait until all is on disk and in the files, and edits are seen
           link GROUP                           let programs that use Foundation's UserDefaults take part
           unlink GROUP                         undo link: put a copy of the group's file in the link's place
+          completions SHELL                    print what bash, zsh or fish needs to complete words
           help [VERB]                          print this, or the help of a verb
 
         options:
