@@ -88,7 +88,10 @@ extension GroupState {
         for edits: [Edit], unchangedSince: Int64? = nil, limits: Limits
     ) throws(GroupError) -> [Change] {
         if let unchangedSince { try requireUnchanged(edits.map(\.key), since: unchangedSince) }
-        if edits.count == 1 { return try change(for: edits[0], limits: limits).map { [$0] } ?? [] }
+        if edits.count == 1 {
+            guard let change = try change(for: edits[0], limits: limits) else { return [] }
+            return [change]
+        }
         var order: [Key] = []
         var results: [Key: Value?] = [:]
         for edit in edits {
@@ -104,7 +107,7 @@ extension GroupState {
         var changes: [Change] = []
         for key in order {
             let change = Change(key: key, old: self[key], new: results[key] ?? nil)
-            guard change.old != change.new else { continue }
+            guard !Value.areSame(change.old, change.new) else { continue }
             try validate(change.new, of: key, limits: limits)
             changes.append(change)
         }
@@ -117,7 +120,7 @@ extension GroupState {
         try edit.key.validate()
         let old = self[edit.key]
         let new = try edit.evaluated(on: old)
-        guard old != new else { return nil }
+        guard !Value.areSame(old, new) else { return nil }
         let change = Change(key: edit.key, old: old, new: new)
         try validate(new, of: edit.key, limits: limits)
         try requireRoom(forSize: size + change.growth, count: count + change.countGrowth, limits: limits)
@@ -174,6 +177,17 @@ extension GroupState {
         if count > limits.keysPerGroup, count > self.count {
             throw .tooLarge(
                 subject: "keys of group \(identifier)", limit: Int64(limits.keysPerGroup), size: Int64(count))
+        }
+    }
+}
+
+extension Value {
+    /// `==` of two optionals, without the detour of the standard library's generic one.
+    fileprivate static func areSame(_ left: Value?, _ right: Value?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): left == right
+        default: false
         }
     }
 }
@@ -237,6 +251,54 @@ extension GroupState {
             entries.remove(step.key)
         }
         removals[step.key] = step.removal
+    }
+
+    /// What takes back one replaced string.
+    package struct Replacement: Sendable {
+        /// When the key had changed before.
+        package let lastRevision: Int64
+        fileprivate let revision: Int64
+        fileprivate let size: Int
+    }
+
+    /// Makes a commit so that does nothing but give a key, which has a string, another one: what comes most, without making
+    /// strings of the texts that come and go.
+    ///
+    /// - Parameters:
+    ///   - key: its UTF-8.
+    ///   - text: UTF-8.
+    ///   - limits: the caps that hold.
+    ///   - willReplace: is given the text before, and when the key got it.
+    /// - Returns: nil where it is not as simple as that (no such key, no string, an equal one, a cap in reach, perhaps a
+    ///   character that no property list carries). Nothing has happened then; `changes(for:)` says how it is.
+    package mutating func replaceString(
+        of key: Span<UInt8>, with text: Span<UInt8>, limits: Limits,
+        willReplace: (_ old: Span<UInt8>, _ revision: Int64) -> Void
+    ) -> Replacement? {
+        guard let place = entries.index(ofKey: key), XMLPropertyList.surelyCarries(text),
+            text.count < limits.valueSize, count <= limits.keysPerGroup
+        else { return nil }
+        let lastRevision = entries.revision(at: place)
+        let growth = entries.withString(at: place) { old -> Int? in
+            let growth = text.count - old.count
+            guard size + growth <= limits.groupSize, !old.isIdentical(to: text) else { return nil }
+            willReplace(old, lastRevision)
+            return growth
+        }
+        guard let growth = growth ?? nil else { return nil }
+        let replacement = Replacement(lastRevision: lastRevision, revision: revision, size: size)
+        position.revision += 1
+        size += growth
+        entries.replaceString(at: place, with: text, revision: revision)
+        return replacement
+    }
+
+    /// Takes back the newest commit, which was such a one, of this change.
+    package mutating func revert(_ replacement: Replacement, of change: Change) {
+        var undo = Undo(revision: replacement.revision, size: replacement.size)
+        undo.first = Undo.Step(
+            key: change.key, value: change.old, revision: replacement.lastRevision, removal: nil)
+        revert(undo)
     }
 
     /// Forgets when keys were removed, up to a revision. What is asked about them later counts as changed.

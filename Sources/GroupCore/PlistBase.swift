@@ -11,6 +11,8 @@ package struct PlistBase: Sendable {
     package private(set) var differences: [Key: Value?]
     /// The same, as it was when the projection under way began; the keys touched since are in `differences`.
     private var earlier: [Key: Value?]?
+    /// All commits behind this revision have been noted since `differences` began.
+    private var start = Int64.max
 
     /// - Parameter differences: the file's value of each key that differs from the group's.
     package init(differences: [Key: Value?] = [:]) {
@@ -39,11 +41,17 @@ package struct PlistBase: Sendable {
         }
     }
 
+    /// Whether a commit on a key that got its value at this revision need not be noted: that one was.
+    package func hasNoted(_ revision: Int64) -> Bool { revision > start }
+
     /// A projection of the present state begins. Where an earlier one ended unknown, the file may still be as it was
     /// before that.
     ///
-    /// - Parameter later: for the replay of one that began a little earlier: what it has of the keys touched meanwhile.
-    package mutating func beginProjection(but later: [Key: Value?] = [:]) {
+    /// - Parameters:
+    ///   - later: for the replay of one that began a little earlier: what it has of the keys touched meanwhile.
+    ///   - revision: of the newest commit that was noted, where that is known.
+    package mutating func beginProjection(but later: [Key: Value?] = [:], at revision: Int64 = .max) {
+        start = revision
         earlier = (earlier ?? [:]).merging(differences) { before, _ in before }
         differences = later
     }

@@ -38,7 +38,8 @@ package struct Snapshot: Sendable {
 /// not read costs at most the bound, and still ends with the newest state. Owned by its connection, on the loop's thread.
 package struct WatchStream: Sendable {
     private struct Entry: Sendable {
-        var filter: KeyFilter
+        let group: GroupIdentifier
+        let filter: KeyFilter
         /// The newest revision that was sent or is covered by a snapshot: what comes late is not said twice.
         var seen: Int64 = 0
         /// The last that was said is that the group was deleted.
@@ -68,7 +69,9 @@ package struct WatchStream: Sendable {
 
     /// The bound, in bytes of encoded commits.
     private let limit: Int
-    private var entries: [GroupIdentifier: Entry]
+    /// One a group; nearly all watches have one.
+    private var entries: [Entry]
+    private let places: [GroupIdentifier: Int]
     private var queue: [Item] = []
     private var head = 0
     private var queuedSize = 0
@@ -78,14 +81,28 @@ package struct WatchStream: Sendable {
 
     package init(_ watches: [(group: GroupIdentifier, filter: KeyFilter)], limit: Int) {
         self.limit = limit
-        entries = Dictionary(watches.map { ($0.group, Entry(filter: $0.filter)) }) { first, _ in first }
+        entries = watches.map { Entry(group: $0.group, filter: $0.filter) }
+        places = Dictionary(watches.indices.map { (watches[$0].group, $0) }) { first, _ in first }
     }
 
-    package var groups: some Collection<GroupIdentifier> { entries.keys }
+    package var groups: some Collection<GroupIdentifier> { entries.lazy.map(\.group) }
     package var isEmpty: Bool { head == queue.count && !hasCollapsed }
     /// What waits, in bytes of encoded commits and of what they collapsed to: at most the bound, but for one commit that
     /// is larger than the bound and waits alone.
     package var waitingSize: Int { queuedSize + collapsedSize }
+}
+
+// MARK: Those who are up to date
+
+extension WatchStream {
+    /// Where the group is among the watched ones, for `isCurrent`.
+    package func place(of group: GroupIdentifier) -> Int? { places[group] }
+
+    /// Whether the observer has been told everything before this revision of a group, and nothing waits: it may be sent the
+    /// commits from there on, as all others are who want the same keys, without their passing through the queue.
+    package func isCurrent(_ place: Int, before revision: Int64) -> Bool {
+        isEmpty && entries[place].seen < revision && !entries[place].isGone
+    }
 }
 
 // MARK: What happens
@@ -93,9 +110,9 @@ package struct WatchStream: Sendable {
 extension WatchStream {
     /// The observer is to get the whole state, as it is when its turn comes.
     package mutating func offerSnapshot(of group: GroupIdentifier, reason: Snapshot.Reason) {
-        guard let entry = entries[group] else { return }
-        if entry.collapsed != nil {
-            fold(group) { $0.restart(with: reason) }
+        guard let place = places[group] else { return }
+        if entries[place].collapsed != nil {
+            fold(place) { $0.restart(with: reason) }
         } else {
             queue.append(.snapshot(group, reason))
         }
@@ -103,17 +120,18 @@ extension WatchStream {
 
     /// The observer stands at this revision already (it said so, with `since`).
     package mutating func resume(_ group: GroupIdentifier, after revision: Int64) {
-        entries[group]?.seen = revision
+        if let place = places[group] { entries[place].seen = revision }
     }
 
     /// A commit that the journal has taken. In the order of revisions for each group.
     package mutating func offer(_ recorded: RecordedCommit) {
         let commit = recorded.commit
-        guard let entry = entries[commit.group], commit.revision > entry.seen else { return }
-        let wanted = commit.changes.count { entry.filter.includes($0.key) }
+        guard let place = places[commit.group], commit.revision > entries[place].seen else { return }
+        let filter = entries[place].filter
+        let wanted = commit.changes.count { filter.includes($0.key) }
         guard wanted > 0 else { return }
-        if entry.collapsed != nil {
-            fold(commit, entry.filter)
+        if entries[place].collapsed != nil {
+            fold(commit, place)
         } else {
             queue.append(.commit(recorded, isWhole: wanted == commit.changes.count))
             queuedSize += recorded.encoded.count
@@ -123,9 +141,9 @@ extension WatchStream {
     }
 
     package mutating func offerDeletion(of group: GroupIdentifier) {
-        guard let entry = entries[group] else { return }
-        if entry.collapsed != nil {
-            fold(group) { $0.delete() }
+        guard let place = places[group] else { return }
+        if entries[place].collapsed != nil {
+            fold(place) { $0.delete() }
         } else {
             forgetUnbegun(group)
             queue.append(.deleted(group))
@@ -143,17 +161,18 @@ extension WatchStream {
         queuedSize = queue[head...].reduce(0) { $0 + $1.size }
     }
 
-    private mutating func fold(_ commit: Commit, _ filter: KeyFilter) {
-        let room = limit - collapsedSize + (entries[commit.group]?.collapsed?.size ?? 0)
-        fold(commit.group) { $0.fold(commit, filter: filter, limit: room) }
+    private mutating func fold(_ commit: Commit, _ place: Int) {
+        let filter = entries[place].filter
+        let room = limit - collapsedSize + (entries[place].collapsed?.size ?? 0)
+        fold(place) { $0.fold(commit, filter: filter, limit: room) }
     }
 
-    private mutating func fold(_ group: GroupIdentifier, _ step: (inout CollapsedChanges) -> Void) {
-        var changes = entries[group]?.collapsed ?? CollapsedChanges()
+    private mutating func fold(_ place: Int, _ step: (inout CollapsedChanges) -> Void) {
+        var changes = entries[place].collapsed ?? CollapsedChanges()
         collapsedSize -= changes.size
         step(&changes)
         collapsedSize += changes.size
-        entries[group]?.collapsed = changes
+        entries[place].collapsed = changes
         hasCollapsed = true
     }
 
@@ -164,14 +183,13 @@ extension WatchStream {
         head = 0
         queuedSize = 0
         for item in items {
+            guard let place = places[item.group] else { continue }
             switch item {
             case .commit(let recorded, _):
-                let commit = recorded.commit
-                guard let entry = entries[commit.group], commit.revision > entry.seen else { continue }
-                fold(commit, entry.filter)
-            case .snapshot(let group, let reason): fold(group) { $0.restart(with: reason) }
-            case .part(let part): fold(part.group) { $0.restart(with: .overflow) }
-            case .deleted(let group): fold(group) { $0.delete() }
+                if recorded.commit.revision > entries[place].seen { fold(recorded.commit, place) }
+            case .snapshot(_, let reason): fold(place) { $0.restart(with: reason) }
+            case .part: fold(place) { $0.restart(with: .overflow) }
+            case .deleted: fold(place) { $0.delete() }
             }
         }
     }
@@ -223,18 +241,19 @@ extension WatchStream {
 
     private mutating func reply(for recorded: RecordedCommit, isWhole: Bool) -> WatchReply? {
         var commit = recorded.commit
-        guard let entry = entries[commit.group], commit.revision > entry.seen else { return nil }
-        entries[commit.group]?.seen = commit.revision
+        guard let place = places[commit.group], commit.revision > entries[place].seen else { return nil }
+        entries[place].seen = commit.revision
         if isWhole { return .recorded(recorded) }
-        commit.changes.removeAll { !entry.filter.includes($0.key) }
+        let filter = entries[place].filter
+        commit.changes.removeAll { !filter.includes($0.key) }
         return .commit(commit, coalesced: nil)
     }
 
     /// Nil where that was said already, of a group made again and deleted again before its turn came.
     private mutating func deletion(of group: GroupIdentifier) -> WatchReply? {
-        guard entries[group]?.isGone == false else { return nil }
-        entries[group]?.isGone = true
-        entries[group]?.seen = 0
+        guard let place = places[group], !entries[place].isGone else { return nil }
+        entries[place].isGone = true
+        entries[place].seen = 0
         return .deleted(group)
     }
 
@@ -243,10 +262,10 @@ extension WatchStream {
         state: (GroupIdentifier) -> GroupState?
     ) -> WatchReply? {
         // A group that is gone by now has its `deleted` behind this in the queue.
-        guard let entry = entries[group], let present = state(group) else { return nil }
-        entries[group]?.seen = present.revision
-        entries[group]?.isGone = false
-        let values = present.values(matching: entry.filter)
+        guard let place = places[group], let present = state(group) else { return nil }
+        entries[place].seen = present.revision
+        entries[place].isGone = false
+        let values = present.values(matching: entries[place].filter)
         let whole = Snapshot(
             group: group, position: present.position, values: values, reason: reason, isPartial: false)
         var parts = whole.split(partSize: partSize)
@@ -257,18 +276,19 @@ extension WatchStream {
 
     private mutating func nextCollapsed(partSize: Int, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
         guard hasCollapsed else { return nil }
-        for (group, entry) in entries {
-            guard var changes = entry.collapsed else { continue }
+        for place in entries.indices {
+            guard var changes = entries[place].collapsed else { continue }
+            let group = entries[place].group
             if changes.takeDeletion() {
-                entries[group]?.collapsed = changes
+                entries[place].collapsed = changes
                 if let reply = deletion(of: group) { return reply }
             }
-            entries[group]?.collapsed = nil
+            entries[place].collapsed = nil
             collapsedSize -= changes.size
             if let reason = changes.snapshotReason {
                 if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
             } else if let present = state(group), let commit = changes.commit(now: present) {
-                entries[group]?.seen = commit.revision
+                entries[place].seen = commit.revision
                 return .commit(commit, coalesced: changes.count)
             }
         }

@@ -19,8 +19,22 @@ package final class Journal {
     /// A failed append may have left bytes behind `size`, and cutting them off failed too.
     private var hasDebris = false
     private var isRetired = false
-    /// The frame of the last append, kept for the next.
-    private var buffer: [UInt8] = []
+    private var line = Line()
+
+    /// Records in line to be written, or those written last.
+    private struct Line {
+        var bytes: [UInt8] = []
+        /// Whether what is in `bytes` is in the file.
+        var isWritten = true
+
+        mutating func add(_ write: (inout [UInt8]) -> Void) -> Range<Int> {
+            if isWritten {
+                isWritten = false
+                bytes.removeAll(keepingCapacity: true)
+            }
+            return Record.append(to: &bytes, writing: write)
+        }
+    }
 
     /// What the buffer may keep between appends. One snapshot shall not hold its megabytes for ever.
     private static let keptCapacity = 256 * 1024
@@ -39,35 +53,55 @@ package final class Journal {
 // MARK: - Appending
 
 extension Journal {
-    /// Adds records in one write. Gives the offset of each.
-    ///
-    /// All or nothing: on an error the file ends where it ended before, and what was refused is not in it. Costs no
-    /// memory beyond the message.
-    package func append(_ payloads: [[UInt8]]) throws(SystemError) -> [UInt64] {
+    /// A record in line: it will be at `offset` of the file, and its payload is held until the next record is staged.
+    package struct Staged: Sendable {
+        package let offset: UInt64
+        let payload: Range<Int>
+
+        package var size: Int { payload.count }
+    }
+
+    /// Puts a record in line for `writeStaged`; `write` adds the payload to the bytes that it gets.
+    package func stage(_ write: (inout [UInt8]) -> Void) -> Staged {
         precondition(!isRetired, "append to a journal that was replaced: \(path)")
+        let payload = line.add(write)
+        return Staged(offset: size + UInt64(payload.lowerBound - Record.headerSize), payload: payload)
+    }
+
+    /// Writes the records in line by one call.
+    ///
+    /// All or nothing: on an error the file ends where it ended before, and what was refused is neither in it nor in line.
+    package func writeStaged() throws(SystemError) {
+        guard !line.isWritten else { return }
+        line.isWritten = true
         try removeDebris()
-        let offsets = frame(payloads)
-        defer { if buffer.capacity > Self.keptCapacity { buffer = [] } }
         do throws(SystemError) {
-            try file.descriptor.pwriteAll(buffer, at: Int64(size))
+            try file.descriptor.pwriteAll(line.bytes, at: Int64(size))
         } catch {
             hasDebris = true
             try? removeDebris()
             throw SystemError(errno: error.errno, call: error.call, path: path)
         }
-        size += UInt64(buffer.count)
-        return offsets
+        size += UInt64(line.bytes.count)
     }
 
-    private func frame(_ payloads: [[UInt8]]) -> [UInt64] {
-        buffer.removeAll(keepingCapacity: true)
-        buffer.reserveCapacity(payloads.reduce(0) { $0 + $1.count + Record.overhead })
-        var offsets: [UInt64] = []
-        offsets.reserveCapacity(payloads.count)
-        for payload in payloads {
-            offsets.append(size + UInt64(buffer.count))
-            Record.append(payload, to: &buffer)
-        }
+    /// Of a record that was staged since the last `writeStaged`, or written by that one.
+    package func payload(of staged: Staged) -> [UInt8] { Array(line.bytes[staged.payload]) }
+
+    /// The payload's bytes in between, by the places that they had for whoever staged them.
+    package func staged(_ places: Range<Int>) -> ArraySlice<UInt8> { line.bytes[places] }
+
+    /// Nobody asks for the payloads of what was written any more.
+    package func releaseStaged() {
+        if line.isWritten, line.bytes.capacity > Self.keptCapacity { line.bytes = [] }
+    }
+
+    /// Adds records in one write. Gives the offset of each. Nothing may be in line.
+    package func append(_ payloads: [[UInt8]]) throws(SystemError) -> [UInt64] {
+        precondition(line.isWritten, "records of another are in line: \(path)")
+        let offsets = payloads.map { payload in stage { $0.append(contentsOf: payload) }.offset }
+        defer { releaseStaged() }
+        try writeStaged()
         return offsets
     }
 

@@ -111,6 +111,9 @@ extension Journal {
         return Adopted(journal: journal, offsets: rewrite.offsets)
     }
 
+    /// How many records of a tail are written at once.
+    private var tailPiece: Int { 512 }
+
     /// Replaces this journal by the rewritten one, with `tail` added: what was committed since the rewrite was begun.
     ///
     /// Blocks for two fsyncs, of the short tail and of the directory. On an error the old journal stands and goes on
@@ -121,7 +124,10 @@ extension Journal {
         var offsets = rewrite.offsets
         do throws(SystemError) {
             if !tail.isEmpty {
-                offsets += try new.append(tail)
+                // In pieces: after a rush the tail has megabytes, and nobody needs them in one write.
+                for start in stride(from: 0, to: tail.count, by: tailPiece) {
+                    offsets += try new.append(Array(tail[start..<min(start + tailPiece, tail.count)]))
+                }
                 let handle = new.syncHandle
                 let result = handle.sync()
                 try result.get()

@@ -14,15 +14,29 @@ enum Record {
 
     /// Adds the framed payload to `buffer`.
     static func append(_ payload: [UInt8], to buffer: inout [UInt8]) {
-        precondition(!payload.isEmpty && payload.count <= UInt32.max, "payload of \(payload.count) bytes")
-        assert(!payload.contains(lineFeed), "a line feed in a payload")
-        Hexadecimal.append(UInt32(payload.count), to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        Hexadecimal.append(Checksum.crc32c(payload), to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        buffer.append(contentsOf: payload)
-        buffer.append(lineFeed)
+        _ = append(to: &buffer) { $0.append(contentsOf: payload) }
     }
+
+    /// Frames what `write` adds to `buffer`.
+    ///
+    /// - Returns: where the payload is.
+    static func append(to buffer: inout [UInt8], writing write: (inout [UInt8]) -> Void) -> Range<Int> {
+        let header = buffer.count
+        buffer.append(contentsOf: Self.blankHeader)
+        write(&buffer)
+        let payload = (header + headerSize)..<buffer.count
+        precondition(!payload.isEmpty && payload.count <= UInt32.max, "payload of \(payload.count) bytes")
+        assert(!buffer[payload].contains(lineFeed), "a line feed in a payload")
+        let checksum = Checksum.crc32c(buffer.span, payload)
+        var bytes = buffer.mutableSpan
+        Hexadecimal.put(UInt32(payload.count), at: header, in: &bytes)
+        Hexadecimal.put(checksum, at: header + 9, in: &bytes)
+        buffer.append(lineFeed)
+        return payload
+    }
+
+    /// A header whose digits are still to come.
+    private static let blankHeader = [UInt8](repeating: UInt8(ascii: " "), count: headerSize)
 
     /// What a header says; nil where the bytes from `offset` on are none.
     static func header(_ span: Span<UInt8>, at offset: Int) -> (length: Int, checksum: UInt32)? {
@@ -56,11 +70,17 @@ enum Hexadecimal {
         }
     }
 
-    static func append(_ number: UInt32, to buffer: inout [UInt8]) {
-        for shift in stride(from: UInt32(28), through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: number >> shift & 0xF)
-            buffer.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
+    /// The digit of the lowest four bits.
+    @inline(__always)
+    static func digit(_ number: UInt32) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: number & 0xF)
+        // Ten is where the letters begin, 39 places behind where the digits would go on.
+        return UInt8(ascii: "0") &+ value &+ (value > 9 ? 39 : 0)
+    }
+
+    /// Eight digits from `index` on, over what is there.
+    static func put(_ number: UInt32, at index: Int, in bytes: inout MutableSpan<UInt8>) {
+        for step in 0..<8 { bytes[index + step] = digit(number >> UInt32(28 - 4 * step)) }
     }
 
     /// The eight digits at `index`, which are within the span.

@@ -1,8 +1,8 @@
 package import PropertyList
 
 /// A pattern over whole keys: `*` any run (dots included), `?` one Unicode scalar, `\` makes the next character ordinary.
-package struct Glob: Sendable, Equatable {
-    private enum Piece: Equatable, Sendable {
+package struct Glob: Hashable, Sendable {
+    private enum Piece: Hashable, Sendable {
         case scalar(Unicode.Scalar)
         case anyScalar
         case anyRun
@@ -71,7 +71,7 @@ package struct Glob: Sendable, Equatable {
 }
 
 /// Which keys a reader asked for: all of them, or those that one of the patterns matches.
-package enum KeyFilter: Sendable, Equatable {
+package enum KeyFilter: Hashable, Sendable {
     case all
     /// An empty list matches no key.
     case matching([Glob])

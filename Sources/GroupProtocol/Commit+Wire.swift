@@ -34,8 +34,13 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func write(_ change: Change) {
+    private mutating func write(_ change: Change) {
         beginObject(.key)
+        writeRest(of: change)
+    }
+
+    /// From its key on, whose name is there already.
+    mutating func writeRest(of change: Change) {
         string(change.key.string)
         if let old = change.old {
             member(.old)

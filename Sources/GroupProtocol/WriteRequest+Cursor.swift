@@ -21,28 +21,40 @@ extension WriteRequest {
     }
 }
 
+// MARK: - The envelope
+
 extension JSONCursor {
     private static let method = Name("method")
     private static let parameters = Name("parameters")
     private static let methodName = SettingsInterface.name + "." + SettingsMethod.write.rawValue
+    /// As nearly all programs begin, up to the group: taken in one piece.
+    private static let usualHead = Array(#"{"method":"\#(methodName)","parameters":{"group":"#.utf8)
 
     fileprivate mutating func writeCall(
         in bytes: Span<UInt8>, probably group: GroupIdentifier?
     ) throws(Unexpected) -> WriteRequest {
-        var hasMethod = false
+        var hasMethod = skip(Self.usualHead, in: bytes)
         var request: WriteRequest?
-        try open("{", in: bytes)
-        repeat {
+        var hasMember = true
+        if hasMethod {
+            request = try writeParameters(from: Self.group, in: bytes, probably: group)
+            hasMember = try another(until: "}", in: bytes)
+        } else {
+            try open("{", in: bytes)
+        }
+        while hasMember {
             let name = try name(in: bytes)
             if name == Self.method, !hasMethod {
                 guard skip(Self.methodName, in: bytes) else { throw Unexpected() }
                 hasMethod = true
             } else if name == Self.parameters, request == nil {
-                request = try writeParameters(in: bytes, probably: group)
+                try open("{", in: bytes)
+                request = try writeParameters(from: try self.name(in: bytes), in: bytes, probably: group)
             } else {
                 throw Unexpected()
             }
-        } while try another(until: "}", in: bytes)
+            hasMember = try another(until: "}", in: bytes)
+        }
         try end(in: bytes)
         guard hasMethod, let request else { throw Unexpected() }
         return request
@@ -51,6 +63,15 @@ extension JSONCursor {
 
 // MARK: - The parameters
 
+/// What has come of them.
+private struct WriteFields {
+    var group: GroupIdentifier?
+    var edits: [Edit]?
+    var unchangedSince: Int64?
+    var isDurable: Bool?
+    var tag: String?
+}
+
 extension JSONCursor {
     private static let group = Name("group")
     private static let edits = Name("edits")
@@ -58,34 +79,39 @@ extension JSONCursor {
     private static let durable = Name("durable")
     private static let tag = Name("tag")
 
+    /// From behind the name of the first of them on.
     private mutating func writeParameters(
-        in bytes: Span<UInt8>, probably known: GroupIdentifier?
+        from first: Name, in bytes: Span<UInt8>, probably group: GroupIdentifier?
     ) throws(Unexpected) -> WriteRequest {
-        var group: GroupIdentifier?
-        var edits: [Edit]?
-        var unchangedSince: Int64?
-        var isDurable: Bool?
-        var tag: String?
-        try open("{", in: bytes)
-        repeat {
-            let name = try name(in: bytes)
-            if name == Self.group, group == nil {
-                group = try self.group(in: bytes, probably: known)
-            } else if name == Self.edits, edits == nil {
-                edits = try self.edits(in: bytes)
-            } else if name == Self.tag, tag == nil {
-                tag = try string(in: bytes)
-            } else if name == Self.ifUnchangedSince, unchangedSince == nil {
-                unchangedSince = try integer(in: bytes)
-            } else if name == Self.durable, isDurable == nil {
-                isDurable = try boolean(in: bytes)
-            } else {
-                throw Unexpected()
-            }
-        } while try another(until: "}", in: bytes)
-        guard let group, let edits else { throw Unexpected() }
+        var fields = WriteFields()
+        var name = first
+        while true {
+            try field(name, in: bytes, of: &fields, probably: group)
+            guard try another(until: "}", in: bytes) else { break }
+            name = try self.name(in: bytes)
+        }
+        guard let group = fields.group, let edits = fields.edits else { throw Unexpected() }
         return WriteRequest(
-            group: group, edits: edits, unchangedSince: unchangedSince, isDurable: isDurable ?? false, tag: tag)
+            group: group, edits: edits, unchangedSince: fields.unchangedSince, isDurable: fields.isDurable ?? false,
+            tag: fields.tag)
+    }
+
+    private mutating func field(
+        _ name: Name, in bytes: Span<UInt8>, of fields: inout WriteFields, probably group: GroupIdentifier?
+    ) throws(Unexpected) {
+        if name == Self.group, fields.group == nil {
+            fields.group = try self.group(in: bytes, probably: group)
+        } else if name == Self.edits, fields.edits == nil {
+            fields.edits = try edits(in: bytes)
+        } else if name == Self.tag, fields.tag == nil {
+            fields.tag = try string(in: bytes)
+        } else if name == Self.ifUnchangedSince, fields.unchangedSince == nil {
+            fields.unchangedSince = try integer(in: bytes)
+        } else if name == Self.durable, fields.isDurable == nil {
+            fields.isDurable = try boolean(in: bytes)
+        } else {
+            throw Unexpected()
+        }
     }
 
     private mutating func group(
@@ -110,11 +136,9 @@ extension JSONCursor {
     private static let value = Name("value")
 
     private mutating func edits(in bytes: Span<UInt8>) throws(Unexpected) -> [Edit] {
-        var edits: [Edit] = []
         try open("[", in: bytes)
-        repeat {
-            edits.append(try edit(in: bytes))
-        } while try another(until: "]", in: bytes)
+        var edits = [try edit(in: bytes)]
+        while try another(until: "]", in: bytes) { edits.append(try edit(in: bytes)) }
         return edits
     }
 

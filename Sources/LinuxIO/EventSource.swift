@@ -14,6 +14,7 @@ package class EventSource {
         loop.preconditionOnLoop()
         self.loop = loop
         self.handler = handler
+        loop.noteChange()
     }
 
     deinit {
@@ -39,6 +40,7 @@ package class EventSource {
     /// Smaller comes first; 0 is the normal one. Sources of one priority take turns.
     package func setPriority(_ priority: Int64) {
         unsafe _ = sd_event_source_set_priority(source, priority)
+        loop.noteChange()
     }
 
     /// Shown in the loop's own diagnostics.
@@ -49,6 +51,7 @@ package class EventSource {
     fileprivate func setEnabled(_ mode: Int) {
         guard unsafe source != nil else { return }
         unsafe _ = sd_event_source_set_enabled(source, Int32(mode))
+        loop.noteChange()
     }
 
     fileprivate var userData: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
@@ -89,6 +92,7 @@ package final class IOSource: EventSource {
 
     package func setEvents(_ events: PollEvents) {
         unsafe _ = sd_event_source_set_io_events(source, events.rawValue)
+        loop.noteChange()
     }
 
     override fileprivate func prepareForHandler(_ events: UInt32) {

@@ -18,8 +18,8 @@ package struct PollEvents: OptionSet, Hashable, Sendable {
     package static var peerClosed: PollEvents { PollEvents(rawValue: EPOLLRDHUP.rawValue) }
 }
 
-/// An epoll of its own for the client connections, nested in the event loop as one source: a turn then serves all that
-/// are ready and ends once, so that their commits share one write and their answers one flush.
+/// An epoll of its own for the client connections, in front of the event loop (`EventLoop.serve`): a turn then serves all
+/// that are ready and ends once, so that their commits share one write and their answers one flush.
 ///
 /// Each registration has a token that its owner never uses twice: an event for a descriptor whose number has been
 /// given to a newer connection carries the old token, and the owner drops it. Belongs to the loop's thread.
@@ -43,7 +43,7 @@ package final class Poller {
         epoll = FileDescriptor(owning: try systemCall("epoll_create1") { cshim_epoll_create() })
     }
 
-    /// To be registered in the event loop: readable while something is ready.
+    /// Readable while something is ready.
     package var descriptor: RawDescriptor { epoll.raw }
 
     package func add(_ descriptor: RawDescriptor, token: UInt64, _ events: PollEvents) throws(SystemError) {
@@ -65,6 +65,16 @@ package final class Poller {
 
     /// What is ready now, or within the time-out: at most a batch (256). More stays for the next turn.
     package func wait(timeoutMilliseconds: Int32 = 0) throws(SystemError) -> [Event] {
+        let count = try fill(timeoutMilliseconds: timeoutMilliseconds)
+        return (0..<count).map { self[$0] }
+    }
+
+    /// The same without an array for the result.
+    ///
+    /// - Parameter timeoutMilliseconds: -1: for ever.
+    /// - Throws: only for a bug.
+    /// - Returns: how many are ready; they stand at the subscripts below until the next time.
+    package func fill(timeoutMilliseconds: Int32) throws(SystemError) -> Int {
         let limit = CSHIM_EPOLL_BATCH
         let count = try systemCall("epoll_wait") {
             unsafe tokens.withUnsafeMutableBufferPointer { tokens in
@@ -79,6 +89,10 @@ package final class Poller {
                 }
             }
         }
-        return (0..<Int(count)).map { Event(token: tokens[$0], events: PollEvents(rawValue: masks[$0])) }
+        return Int(count)
+    }
+
+    package subscript(index: Int) -> Event {
+        Event(token: tokens[index], events: PollEvents(rawValue: masks[index]))
     }
 }

@@ -25,7 +25,6 @@ package struct EntryTable: Sendable {
     private var bytes: [UInt8] = []
     /// How much of `bytes` belongs to no entry any more.
     private var garbage = 0
-    private let seed = EntryTable.randomSeed()
 
     /// Garbage below this is not worth the work, in bytes.
     private static let leastGarbage = 64 << 10
@@ -44,11 +43,6 @@ package struct EntryTable: Sendable {
         var size = 8
         while count * 5 > size * 4 { size *= 2 }
         if size > slots.count { resize(to: size) }
-    }
-
-    /// Another one in each process, so that nobody can make keys that meet in one place.
-    private static func randomSeed() -> UInt64 {
-        UInt64(bitPattern: Int64(Hasher().finalize()))
     }
 }
 
@@ -70,6 +64,19 @@ extension EntryTable {
     package func key(at index: Int) -> Key { Key(String(copying: bytes.span.extracting(entries[index].key))) }
 
     package func value(at index: Int) -> Value { Value(packed: bytes.span.extracting(entries[index].value)) }
+
+    /// Where the key with these bytes is; a change moves it.
+    package func index(ofKey utf8: Span<UInt8>) -> Int? {
+        slot(of: utf8, hash(utf8)).map(index(in:))
+    }
+
+    package func revision(at index: Int) -> Int64 { entries[index].revision }
+
+    /// Gives the UTF-8 of the string there to `body`, without making a string of it; nil where the value is none.
+    package func withString<Result>(at index: Int, _ body: (Span<UInt8>) -> Result) -> Result? {
+        let packed = bytes.span.extracting(entries[index].value)
+        return Value.isString(packed: packed) ? body(packed.extracting(droppingFirst: 1)) : nil
+    }
 
     private func index(in slot: Int) -> Int { Int(truncatingIfNeeded: slots[slot] & 0xFFFF_FFFF) - 1 }
 
@@ -97,29 +104,7 @@ extension EntryTable {
         return nil
     }
 
-    /// Eight bytes a step: multiplied, and the halves of the product put together.
-    private func hash(_ text: Span<UInt8>) -> UInt32 {
-        var state = seed ^ UInt64(truncatingIfNeeded: text.count)
-        var index = 0
-        while index + 8 <= text.count {
-            state = Self.mix(state ^ text.word(at: index))
-            index += 8
-        }
-        var rest: UInt64 = 0
-        while index < text.count {
-            rest = rest << 8 | UInt64(text[index])
-            index += 1
-        }
-        state = Self.mix(Self.mix(state ^ rest))
-        return UInt32(truncatingIfNeeded: state)
-    }
-
-    @inline(__always)
-    private static func mix(_ word: UInt64) -> UInt64 {
-        // The golden ratio's digits: odd, and with no pattern.
-        let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-        return product.high ^ product.low
-    }
+    private func hash(_ text: Span<UInt8>) -> UInt32 { UInt32(truncatingIfNeeded: KeyHash.hash(text) >> 32) }
 }
 
 // MARK: - Changing
@@ -160,6 +145,32 @@ extension EntryTable {
         value.pack(to: &bytes)
         collectGarbage()
         return old.revision
+    }
+
+    /// Puts another string, which is UTF-8, in the place of the string that is there.
+    package mutating func replaceString(at index: Int, with text: Span<UInt8>, revision: Int64) {
+        var entry = entries[index]
+        entry.revision = revision
+        if text.count + 1 == Int(entry.valueSize) {
+            var row = bytes.mutableSpan
+            for place in text.indices { row[entry.value.lowerBound + 1 + place] = text[place] }
+        } else {
+            garbage += entry.size
+            makeRoom(Int(entry.keySize) + 1 + text.count)
+            let start = bytes.count
+            // The key and the tag are those of before.
+            for place in entry.offset...entry.value.lowerBound {
+                let byte = bytes[place]
+                bytes.append(byte)
+            }
+            bytes.append(addingCapacity: text.count) { output in
+                for place in text.indices { output.append(text[place]) }
+            }
+            entry.offset = start
+            entry.valueSize = UInt32(text.count + 1)
+        }
+        entries[index] = entry
+        collectGarbage()
     }
 
     /// In the place of one of the same size.

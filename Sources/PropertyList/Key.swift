@@ -17,19 +17,7 @@ extension Key: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Eight bytes at a time: no normalisation, and no call of the hasher for each byte.
-        let bytes = string.utf8.span
-        var index = 0
-        while index + 8 <= bytes.count {
-            hasher.combine(bytes.word(at: index))
-            index += 8
-        }
-        var rest = UInt64(truncatingIfNeeded: bytes.count)
-        while index < bytes.count {
-            rest = rest << 8 | UInt64(bytes[index])
-            index += 1
-        }
-        hasher.combine(rest)
+        hasher.combine(KeyHash.hash(string.utf8.span))
     }
 }
 
@@ -62,7 +50,7 @@ extension String {
 
 extension Span<UInt8> {
     /// Whether both have the same bytes.
-    func isIdentical(to other: Span<UInt8>) -> Bool {
+    package func isIdentical(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         // From the end: names of settings differ there, while many begin alike.
         var index = count
@@ -75,14 +63,5 @@ extension Span<UInt8> {
             guard self[index] == other[index] else { return false }
         }
         return true
-    }
-
-    /// The eight bytes from `index` on as one number, the first byte lowest. Traps where they are not all in the span.
-    @inline(__always)
-    func word(at index: Int) -> UInt64 {
-        let eight = extracting(index..<(index + 8))
-        var word: UInt64 = 0
-        for step in 0..<8 { word |= UInt64(eight[step]) << UInt64(truncatingIfNeeded: step * 8) }
-        return word
     }
 }

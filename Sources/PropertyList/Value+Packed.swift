@@ -78,6 +78,9 @@ extension Value {
         }
     }
 
+    /// Whether this is the packed form of a string: its UTF-8 is all but the first byte.
+    static func isString(packed bytes: Span<UInt8>) -> Bool { bytes[0] == Tag.string }
+
     /// Appends the packed form of a string value, given its UTF-8.
     package static func pack(string text: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(Tag.string)

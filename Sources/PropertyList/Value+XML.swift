@@ -84,13 +84,13 @@ extension XMLPropertyList {
         firstUncarriable(in: string) == nil
     }
 
+    /// Whether that is known of the text with these bytes at first sight: it is of nearly all texts that it carries.
+    package static func surelyCarries(_ utf8: Span<UInt8>) -> Bool { !utf8.hasControlOrByteEF }
+
     /// The first character of the text that XML 1.0 cannot hold.
     package static func firstUncarriable(in string: String) -> Unicode.Scalar? {
         // Only a control character or one that begins with these three bytes' first is worth a second look.
-        let bytes = string.utf8.span
-        var isSuspicious = false
-        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0xEF { isSuspicious = true }
-        guard isSuspicious else { return nil }
+        guard string.utf8.span.hasControlOrByteEF else { return nil }
         return string.unicodeScalars.first { scalar in
             switch scalar.value {
             case 0x09, 0x0A, 0x0D: false

@@ -10,9 +10,10 @@ package struct JSONCursor {
         package init() {}
     }
 
-    /// A member's name of at most sixteen bytes, as a number: comparing it is one step.
+    /// A member's name of at most sixteen bytes, as numbers: comparing it is one step.
     package struct Name: Equatable, Sendable {
-        private var bytes: UInt128 = 0
+        /// The first eight bytes, the first of them lowest, and the others.
+        private var words: (first: UInt64, second: UInt64) = (0, 0)
         private var count = 0
 
         fileprivate init() {}
@@ -21,9 +22,21 @@ package struct JSONCursor {
             for byte in text.description.utf8 { append(byte) }
         }
 
+        /// The lowest bytes of a word.
+        fileprivate init(_ word: UInt64, count: Int) {
+            words.first = word & ((1 << UInt64(truncatingIfNeeded: count * 8)) &- 1)
+            self.count = count
+        }
+
         fileprivate mutating func append(_ byte: UInt8) {
-            bytes = bytes << 8 | UInt128(byte)
+            let shift = UInt64(truncatingIfNeeded: count % 8 * 8)
+            if count < 8 { words.first |= UInt64(byte) << shift } else { words.second |= UInt64(byte) << shift }
             count += 1
+        }
+
+        package static func == (left: Name, right: Name) -> Bool {
+            left.words.first == right.words.first && left.words.second == right.words.second
+                && left.count == right.count
         }
     }
 
@@ -54,6 +67,22 @@ package struct JSONCursor {
     package mutating func name(in bytes: Span<UInt8>) throws(Unexpected) -> Name {
         reader.skipWhiteSpace(in: bytes)
         try take(UInt8(ascii: "\""), in: bytes)
+        let name = try nameBehindQuote(in: bytes)
+        reader.skipWhiteSpace(in: bytes)
+        try take(UInt8(ascii: ":"), in: bytes)
+        reader.skipWhiteSpace(in: bytes)
+        return name
+    }
+
+    private mutating func nameBehindQuote(in bytes: Span<UInt8>) throws(Unexpected) -> Name {
+        // Nearly all names end within eight bytes, which are one number already.
+        if reader.position + 8 <= bytes.count {
+            let word = bytes.word(at: reader.position)
+            if let length = word.firstQuote {
+                reader.position += length + 1
+                return Name(word, count: length)
+            }
+        }
         var name = Name()
         let limit = min(bytes.count, reader.position + 17)
         var index = reader.position
@@ -64,22 +93,24 @@ package struct JSONCursor {
         }
         guard index < limit else { throw Unexpected() }
         reader.position = index + 1
-        reader.skipWhiteSpace(in: bytes)
-        try take(UInt8(ascii: ":"), in: bytes)
-        reader.skipWhiteSpace(in: bytes)
         return name
     }
 
     /// A string without escapes.
     package mutating func string(in bytes: Span<UInt8>) throws(Unexpected) -> String {
+        let range = try plainString(in: bytes)
+        guard let text = try? JSONReader.text(range, of: bytes) else { throw Unexpected() }
+        return text
+    }
+
+    /// Where the bytes of a string without escapes are; whether they are UTF-8 is not known.
+    package mutating func plainString(in bytes: Span<UInt8>) throws(Unexpected) -> Range<Int> {
         try take(UInt8(ascii: "\""), in: bytes)
         let start = reader.position
         let end = bytes.nextSpecial(from: start)
-        guard end < bytes.count, bytes[end] == UInt8(ascii: "\""),
-            let text = try? JSONReader.text(start..<end, of: bytes)
-        else { throw Unexpected() }
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { throw Unexpected() }
         reader.position = end + 1
-        return text
+        return start..<end
     }
 
     /// Any string.
@@ -149,22 +180,22 @@ package struct JSONCursor {
 
     /// Steps over this very string, if it is what comes.
     package mutating func skip(_ text: String, in bytes: Span<UInt8>) -> Bool {
-        let expected = text.utf8.span
         let start = reader.position + 1
-        let end = start + expected.count
-        guard end < bytes.count, bytes[start - 1] == UInt8(ascii: "\""), bytes[end] == UInt8(ascii: "\"") else {
+        let end = start + text.utf8.count
+        guard end < bytes.count, bytes[start - 1] == UInt8(ascii: "\""), bytes[end] == UInt8(ascii: "\""),
+            bytes.extracting(start..<end).isIdentical(to: text.utf8.span)
+        else { return false }
+        reader.position = end + 1
+        return true
+    }
+
+    /// Steps over these very bytes, if they are what comes.
+    package mutating func skip(_ expected: [UInt8], in bytes: Span<UInt8>) -> Bool {
+        let end = reader.position + expected.count
+        guard end <= bytes.count, bytes.extracting(reader.position..<end).isIdentical(to: expected.span) else {
             return false
         }
-        var index = 0
-        while index + 8 <= expected.count {
-            guard expected.word(at: index) == bytes.word(at: start + index) else { return false }
-            index += 8
-        }
-        while index < expected.count {
-            guard expected[index] == bytes[start + index] else { return false }
-            index += 1
-        }
-        reader.position = end + 1
+        reader.position = end
         return true
     }
 

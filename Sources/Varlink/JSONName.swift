@@ -3,11 +3,11 @@
 /// A plain value, made for a `static let`.
 package struct JSONName: Sendable {
     /// `"name":`
-    let first: [UInt8]
+    @usableFromInline let first: [UInt8]
     /// The same behind another member, with the comma before it.
-    let following: [UInt8]
+    @usableFromInline let following: [UInt8]
     /// The same as the first member of an object, with the brace before it.
-    let opening: [UInt8]
+    @usableFromInline let opening: [UInt8]
 
     package init(_ name: String) {
         var writer = JSONWriter()

@@ -113,7 +113,14 @@ extension JSONReader {
         return true
     }
 
+    /// Most texts have none: to see that is one step.
+    @inline(__always)
     mutating func skipWhiteSpace(in bytes: Span<UInt8>) {
+        if position < bytes.count, bytes[position] > UInt8(ascii: " ") { return }
+        skipSomeWhiteSpace(in: bytes)
+    }
+
+    private mutating func skipSomeWhiteSpace(in bytes: Span<UInt8>) {
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1

@@ -7,29 +7,40 @@ package struct JSONWriter: Sendable {
     /// What was written. Whoever puts something else here goes on behind it, as behind the end of a message.
     package var bytes: [UInt8]
     /// Whether a value stands before, at this level.
-    private var needsComma = false
+    @usableFromInline var needsComma = false
 
     package init(capacity: Int = 0) {
         bytes = []
-        bytes.reserveCapacity(capacity)
+        if capacity > 0 { bytes.reserveCapacity(capacity) }
     }
 
-    package mutating func beginObject() { begin("{") }
-    package mutating func endObject() { end("}") }
-    package mutating func beginArray() { begin("[") }
-    package mutating func endArray() { end("]") }
+    /// Writes behind what `bytes` has already. They are exchanged and not copied: with a second owner each piece that is
+    /// added would copy them.
+    package static func append(to bytes: inout [UInt8], _ write: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        swap(&writer.bytes, &bytes)
+        write(&writer)
+        swap(&writer.bytes, &bytes)
+    }
+
+    @inlinable package mutating func beginObject() { begin("{") }
+    @inlinable package mutating func endObject() { end("}") }
+    @inlinable package mutating func beginArray() { begin("[") }
+    @inlinable package mutating func endArray() { end("]") }
 
     /// The name of a member; its value is to follow.
     package mutating func member(_ name: String) {
         appendQuoted(name, isName: true)
     }
 
+    @inlinable
     package mutating func member(_ name: JSONName) {
         bytes.append(contentsOf: needsComma ? name.following : name.first)
         needsComma = false
     }
 
     /// An object and the name of its first member.
+    @inlinable
     package mutating func beginObject(_ name: JSONName) {
         separate()
         bytes.append(contentsOf: name.opening)
@@ -55,6 +66,19 @@ package struct JSONWriter: Sendable {
         appendQuoted(value, isName: false)
     }
 
+    /// The same for a text of which only the UTF-8 is at hand.
+    package mutating func string(utf8 text: Span<UInt8>) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        let start = bytes.count
+        bytes.append(addingCapacity: text.count + 1) { output in
+            for index in text.indices { output.append(text[index]) }
+        }
+        if bytes.span.hasSpecial(from: start) { escape(text, from: start) }
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
     /// A value that is encoded already: one complete JSON value, which is not looked at.
     package mutating func raw(_ encoded: [UInt8]) {
         separate()
@@ -63,8 +87,16 @@ package struct JSONWriter: Sendable {
 
     /// A piece of text that is encoded already, from the beginning of a member or value on, which is not looked at. It ends
     /// behind a value, or where one is to follow.
+    @inlinable
     package mutating func part(_ encoded: [UInt8], awaitsValue: Bool) {
         separate()
+        bytes.append(contentsOf: encoded)
+        needsComma = !awaitsValue
+    }
+
+    /// The same from within a value on, whose end it has.
+    @inlinable
+    package mutating func rest(_ encoded: [UInt8], awaitsValue: Bool) {
         bytes.append(contentsOf: encoded)
         needsComma = !awaitsValue
     }
@@ -75,6 +107,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// The NUL after a message; the next value starts a new one.
+    @inlinable
     package mutating func endMessage() {
         bytes.append(0)
         needsComma = false
@@ -159,18 +192,21 @@ extension JSONWriter {
 // MARK: - Bytes
 
 extension JSONWriter {
-    private mutating func begin(_ bracket: Unicode.Scalar) {
+    @inlinable
+    mutating func begin(_ bracket: Unicode.Scalar) {
         separate()
         bytes.append(UInt8(ascii: bracket))
         needsComma = false
     }
 
-    private mutating func end(_ bracket: Unicode.Scalar) {
+    @inlinable
+    mutating func end(_ bracket: Unicode.Scalar) {
         bytes.append(UInt8(ascii: bracket))
         needsComma = true
     }
 
-    private mutating func separate() {
+    @inlinable
+    mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
     }
@@ -203,16 +239,17 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
         let start = bytes.count
         bytes.append(contentsOf: text.utf8)
-        if bytes.span.nextSpecial(from: start) < bytes.count { escape(text, from: start) }
+        if bytes.span.hasSpecial(from: start) { escape(text.utf8.span, from: start) }
         bytes.append(UInt8(ascii: "\""))
         if isName { bytes.append(UInt8(ascii: ":")) }
         needsComma = !isName
     }
 
     /// Replaces what was put out from `start` on by the same text with escapes.
-    private mutating func escape(_ text: String, from start: Int) {
+    private mutating func escape(_ text: Span<UInt8>, from start: Int) {
         bytes.removeLast(bytes.count - start)
-        for byte in text.utf8 {
+        for index in text.indices {
+            let byte = text[index]
             if byte < 0x20 {
                 bytes.append(contentsOf: "\\u00".utf8)
                 bytes.append(Self.hexadecimal(byte >> 4))

@@ -8,11 +8,25 @@ extension Span<UInt8> {
         return word
     }
 
+    /// Whether both have the same bytes.
+    func isIdentical(to other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        guard count >= 8 else { return indices.allSatisfy { self[$0] == other[$0] } }
+        var index = 0
+        while index + 8 <= count {
+            guard word(at: index) == other.word(at: index) else { return false }
+            index += 8
+        }
+        // The rest together with some bytes before it.
+        return word(at: count - 8) == other.word(at: count - 8)
+    }
+
     /// The place of the next byte from `start` on that is a quote, a backslash or a control character; the end where
     /// there is none.
     func nextSpecial(from start: Int) -> Int {
         var index = start
-        while index + 8 <= count, !word(at: index).hasSpecialByte {
+        while index + 8 <= count {
+            if let found = word(at: index).firstSpecialByte { return index + found }
             index += 8
         }
         while index < count, !self[index].isSpecial {
@@ -21,10 +35,23 @@ extension Span<UInt8> {
         return index
     }
 
+    /// Whether there is a quote, a backslash or a control character from `start` on.
+    func hasSpecial(from start: Int) -> Bool {
+        guard count - start >= 8 else { return nextSpecial(from: start) < count }
+        var index = start
+        while index + 8 <= count {
+            if word(at: index).firstSpecialByte != nil { return true }
+            index += 8
+        }
+        // The rest together with some bytes before it.
+        return word(at: count - 8).firstSpecialByte != nil
+    }
+
     /// The place of the next zero from `start` on; the end where there is none.
     func nextZero(from start: Int) -> Int {
         var index = start
-        while index + 8 <= count, !word(at: index).hasZeroByte {
+        while index + 8 <= count {
+            if let found = word(at: index).firstZeroByte { return index + found }
             index += 8
         }
         while index < count, self[index] != 0 {
@@ -42,23 +69,35 @@ extension UInt8 {
     }
 }
 
-/// Eight bytes looked at in one step: taking one from each byte borrows, up to its highest bit, exactly from the lowest
-/// byte that was zero. Bytes above 0x7F have that bit already, and are left out.
+/// Eight bytes looked at in one step, the first of them lowest: taking one from each byte borrows, up to its highest bit,
+/// from the lowest byte that was zero, and from none before it. Bytes above 0x7F have that bit already, and are left out.
 extension UInt64 {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
+    /// How many bytes come before the first zero; nil where there is none.
     @inline(__always)
-    fileprivate var hasZeroByte: Bool {
-        (self &- Self.ones) & ~self & Self.highBits != 0
+    fileprivate var firstZeroByte: Int? { Self.first((self &- Self.ones) & ~self) }
+
+    /// The same for a quote.
+    @inline(__always)
+    var firstQuote: Int? {
+        let quotes = self ^ Self.ones &* 0x22
+        return Self.first((quotes &- Self.ones) & ~quotes)
     }
 
+    /// The same for what has to be escaped in a JSON string.
     @inline(__always)
-    fileprivate var hasSpecialByte: Bool {
+    fileprivate var firstSpecialByte: Int? {
         let quotes = self ^ Self.ones &* 0x22
         let backslashes = self ^ Self.ones &* 0x5C
         let controls = (self &- Self.ones &* 0x20) & ~self
-        let found = controls | (quotes &- Self.ones) & ~quotes | (backslashes &- Self.ones) & ~backslashes
-        return found & Self.highBits != 0
+        return Self.first(controls | (quotes &- Self.ones) & ~quotes | (backslashes &- Self.ones) & ~backslashes)
+    }
+
+    @inline(__always)
+    private static func first(_ found: UInt64) -> Int? {
+        let marks = found & highBits
+        return marks == 0 ? nil : marks.trailingZeroBitCount / 8
     }
 }

@@ -45,6 +45,41 @@ import Testing
         }
     }
 
+    @Test func aStringReplacedAtOnceIsWhatAWriteMakesOfIt() throws {
+        try SplitMix64.withSeed { random throws in
+            var state = Sample.state(["a": .string("x"), "b": random.value()], revision: 10)
+            var limits = Limits()
+            limits.valueSize = 12
+            for _ in 0..<4000 {
+                if random.chance(30) { _ = try? state.write(random.edits(upTo: 2)) }
+                limits.groupSize = state.size + Int.random(in: -2...6, using: &random)
+                let (key, text) = (random.key(), random.pick(["", "x", "\u{E9}", "yy", "longer text", "\u{7}"]))
+                let edits = [Edit.set(key, .string(text))]
+                var other = state
+                let changes = try? other.changes(for: edits, limits: limits)
+                var seen: (old: String, revision: Int64)?
+                let before = StateView(state)
+                let replacement = state.replaceString(
+                    of: key.string.utf8.span, with: text.utf8.span, limits: limits
+                ) { seen = (String(copying: $0), $1) }
+                guard let replacement else {
+                    #expect(StateView(state) == before)
+                    #expect(seen == nil)
+                    continue
+                }
+                let change = try #require(changes?.first)
+                #expect(change == Change(key: key, old: seen.map { .string($0.old) }, new: .string(text)))
+                #expect(seen?.revision == replacement.lastRevision)
+                other.apply([change], revision: other.revision + 1)
+                #expect(StateView(state) == StateView(other))
+                if random.chance(20) {
+                    state.revert(replacement, of: change)
+                    #expect(StateView(state) == before)
+                }
+            }
+        }
+    }
+
     @Test func aResetRemovesEveryKeyInTheirOrder() throws {
         var state = Sample.state()
         try state.write([.set("b", .integer(1)), .set("", .integer(2)), .set("a.b", .integer(3))])

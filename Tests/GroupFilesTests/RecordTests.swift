@@ -17,13 +17,16 @@ import Testing
     @Test(arguments: published)
     func crc32cHasThePublishedValues(example: (bytes: [UInt8], checksum: UInt32)) {
         #expect(Checksum.crc32c(example.bytes) == example.checksum)
+        #expect(Checksum.tableDriven(example.bytes.span, 0..<example.bytes.count) == example.checksum)
     }
 
     @Test func crc32cIsTheSameFromEveryStartAndLength() {
         let bytes = [UInt8]((0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) })
         for start in 0..<16 {
             for end in start...bytes.count {
-                #expect(Checksum.crc32c(bytes.span, start..<end) == bitwise(bytes[start..<end]))
+                let expected = bitwise(bytes[start..<end])
+                #expect(Checksum.crc32c(bytes.span, start..<end) == expected)
+                #expect(Checksum.tableDriven(bytes.span, start..<end) == expected)
             }
         }
     }

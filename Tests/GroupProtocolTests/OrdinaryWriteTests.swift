@@ -75,10 +75,64 @@ import Varlink
         #expect(fast(Array(message.utf8)) == nil)
     }
 
+    /// The shortest way: a set of a string.
+    private func shortly(_ message: [UInt8], of group: GroupIdentifier) -> WriteRequest? {
+        guard let set = OrdinarySet(message.span, of: group), set.isSound(in: message.span) else { return nil }
+        let key = String(decoding: message[set.key], as: UTF8.self)
+        let text = String(decoding: message[set.text], as: UTF8.self)
+        return WriteRequest(group: group, edits: [.set(Key(key), .string(text))], tag: set.tag(in: message.span))
+    }
+
+    @Test(arguments: ["", "v", "a longer text than fits a word", "é😀", "\u{7F}", "a/b"], [nil, "", "tag 1"])
+    func `a set of a string has its parts where they are`(text: String, tag: String?) throws {
+        let group = try GroupIdentifier("group.com.example.app")
+        let request = WriteRequest(group: group, edits: [.set("k.1", .string(text))], tag: tag)
+        let message: [UInt8] = Request.write(request).callBytes.dropLast()
+        #expect(shortly(message, of: group) == request)
+        #expect(shortly(message, of: try GroupIdentifier("group.com.example.ap")) == nil)
+        for end in message.indices { #expect(shortly(Array(message[..<end]), of: group) == nil) }
+    }
+
+    @Test func `a string in the place of another one reads as the commit's parts say`() throws {
+        let group = try GroupIdentifier("group.a")
+        let text = GroupText(group, Epoch(high: 1, low: 2))
+        let origins = ["one", "two"].map { OriginText(Origin(kind: .client, client: $0, processId: 7)) }
+        var random = SplitMix64(seed: 7)
+        var time = Timestamp(microseconds: 1_000_000 * 998 - 40)
+        for revision in Int64(1)...2100 {
+            // Times that come again, that go on within the second, and that leave it.
+            time.microseconds += random.pick([0, 0, 1, 7, 900_000])
+            let origin = random.pick(origins + [origins[0], origins[0]])
+            let (old, new, tag) = (random.text(), random.pick(["x", "é", "some more"]), random.pick([nil, "t"]))
+            let request = WriteRequest(group: group, edits: [.set("k", .string(new))], tag: tag)
+            let message: [UInt8] = Request.write(request).callBytes.dropLast()
+            let found = OrdinarySet(message.span, of: group)
+            let set = try #require(found)
+            var author = origin.origin
+            author.tag = tag
+            let change = Change(key: "k", old: .string(old), new: .string(new))
+            let commit = Commit(group: group, revision: revision, time: time, origin: author, changes: [change])
+            var writer = JSONWriter()
+            writer.bytes = [7]
+            let key = text.write(
+                set, of: message[...], old: old.utf8.span, revision: revision, time: time, origin: origin,
+                to: &writer)
+            #expect(writer.bytes == [7] + commit.encoded)
+            #expect(Array(writer.bytes[key]) == Array(#""k""#.utf8))
+            var reply = JSONWriter()
+            text.writeReply(revision, changedKey: writer.bytes[key], to: &reply)
+            var other = JSONWriter()
+            text.writeReply(revision, changed: [change], to: &other)
+            #expect(reply.bytes == other.bytes)
+        }
+    }
+
     /// Where both take a message they agree, and what the fast one takes the slow one takes.
     private func check(_ message: [UInt8], _ random: inout SplitMix64) -> Bool {
         let result = fast(message, probably: random.maybe { $0.group() })
         if let result { #expect(result == slowly(message), "\(String(decoding: message, as: UTF8.self))") }
+        let short = result.flatMap { shortly(message, of: $0.group) }
+        if let short { #expect(short == result, "\(String(decoding: message, as: UTF8.self))") }
         return result != nil
     }
 
@@ -110,8 +164,13 @@ import Varlink
             let time = random.pick([commit.time, random.timestamp()])
             commit = random.commit()
             (commit.group, commit.time) = (text.group, time)
-            #expect(text.encoded(commit, from: OriginText(commit.origin)) == commit.encoded)
             var writer = JSONWriter()
+            writer.bytes = [7]
+            text.write(
+                commit.changes, revision: commit.revision, time: commit.time, origin: OriginText(commit.origin),
+                tag: commit.origin.tag, to: &writer)
+            #expect(writer.bytes == [7] + commit.encoded)
+            writer = JSONWriter()
             writer.bytes = [7]
             text.writeReply(commit.revision, changed: commit.changes, to: &writer)
             let reply = Reply.bytes {

@@ -77,6 +77,50 @@ struct PollerTests {
     }
 }
 
+/// Both happen again and again, and each must get its turn: the poller in front and the sources behind it.
+@Suite("A poller in front of the loop")
+struct FrontTests {
+    @Test func bothAreServedAndWhatAHandlerArmsComes() throws {
+        let loop = try EventLoop()
+        let poller = try Poller()
+        let ends = try UnixSocket.makePair()
+        let near = UnixSocket(owning: ends.0)
+        let far = UnixSocket(owning: ends.1)
+        try poller.add(near.raw, token: 1, .readable)
+        var buffer = [UInt8](repeating: 0, count: 16)
+        var log: [String] = []
+        let timer = try TimerSource(loop) {
+            log.append("timer")
+            if log.count < 9 { _ = try? far.send([1]) } else { loop.exit(7) }
+        }
+        _ = try far.send([1])
+        let code = try loop.run(front: poller) { count in
+            for index in 0..<count where poller[index].token == 1 {
+                _ = try? near.receive(into: &buffer)
+                log.append("peer")
+                // Armed while the loop is not in the hands of sd-event.
+                timer.arm(afterMicroseconds: 1000)
+            }
+        }
+        #expect(code == 7)
+        #expect(log == (0..<5).flatMap { _ in ["peer", "timer"] })
+    }
+
+    @Test func aPostWakesItAndSoDoesAnExitFromAnotherThread() throws {
+        let loop = try EventLoop()
+        let poller = try Poller()
+        let worker = try WorkerThread(name: "other")
+        let seen = Numbers()
+        worker.submit {
+            for number in 0..<100 { loop.post { seen.add(number) } }
+            loop.requestExit(3)
+        }
+        #expect(try loop.run(front: poller) { _ in } == 3)
+        worker.stop()
+        #expect(seen.all == Array(0..<100))
+    }
+}
+
 @Suite("Worker thread")
 struct WorkerThreadTests {
     @Test func jobsRunInOrderAndAllBeforeTheStop() throws {
@@ -103,10 +147,11 @@ struct WorkerThreadTests {
         worker.stop()
         #expect(seen.all == [SIGTERM, SIGINT, SIGHUP].map(Int.init))
     }
+}
 
-    private final class Numbers: Sendable {
-        private let numbers = Mutex<[Int]>([])
-        func add(_ number: Int) { numbers.withLock { $0.append(number) } }
-        var all: [Int] { numbers.withLock { $0 } }
-    }
+/// What came, in its order, from any thread.
+private final class Numbers: Sendable {
+    private let numbers = Mutex<[Int]>([])
+    func add(_ number: Int) { numbers.withLock { $0.append(number) } }
+    var all: [Int] { numbers.withLock { $0 } }
 }

@@ -55,6 +55,11 @@ int cshim_epoll_modify(int epoll, int fd, uint64_t token, uint32_t events);
 int cshim_epoll_remove(int epoll, int fd);
 int cshim_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int count, int timeout_ms);
 
+/* CRC-32C by the processor's own instruction, which Swift has no name for. Whether this processor has one; only then may
+ * the second be called. `remainder` is what the bytes before left, ~0 at the start. */
+int cshim_crc32c_is_supported(void);
+uint32_t cshim_crc32c(uint32_t remainder, const void *bytes, size_t length);
+
 /* `struct flock` and the function flock() share a name. */
 int cshim_flock_exclusive(int fd);         /* LOCK_EX | LOCK_NB */
 int cshim_flock_unlock(int fd);

@@ -12,6 +12,19 @@ struct CompactionTracking {
     var horizon: Int64
 }
 
+/// How often a journal that is merely long is rewritten: in a rush of writes that would be ten times a second, and the
+/// rewriting the most of the work. One that is too large never waits.
+struct CompactionPace {
+    /// When the rewrite under way began, in microseconds of the monotonic clock.
+    var began: Int64 = 0
+    private(set) var notBefore: Int64 = 0
+
+    /// Of ten parts of the time one at most goes into rewriting.
+    mutating func ended(at time: Int64) {
+        notBefore = time + 9 * (time - began)
+    }
+}
+
 extension GroupHost {
     /// How much history is kept at most, in bytes, however few commits that are.
     static let historySize = 16 << 20
@@ -23,7 +36,9 @@ extension GroupHost {
     /// Starts a rewrite when the journal holds twice the history that is to be kept, or twice the bytes.
     func compactIfNeeded() {
         let configuration = server.configuration
-        let isLong = index.entries.count > 2 * configuration.historyCommits
+        let isLong =
+            index.entries.count > 2 * configuration.historyCommits
+            && ProcessFacts.monotonicMicroseconds() >= pace.notBefore
         // What the last rewrite left is what there must be: a text of many small values is far larger than they are.
         let least = max(compactedSize, UInt64(Self.historySize + 2 * state.size))
         let isLarge = journal.size > max(Self.smallJournal, 2 * least)
@@ -42,6 +57,7 @@ extension GroupHost {
         let configuration = server.configuration
         let oldest = Timestamp(microseconds: server.now.microseconds - configuration.historyAge)
         let kept = index.kept(count: configuration.historyCommits, size: Self.historySize, since: oldest)
+        pace.began = ProcessFacts.monotonicMicroseconds()
         compaction = CompactionTracking(horizon: state.revision - Int64(kept))
         let job = Compaction(
             path: journal.path, history: index.entries.suffix(kept).map(\.offset), state: state,
@@ -52,6 +68,7 @@ extension GroupHost {
 
     func compactionEnded(_ outcome: Result<CompactedJournal, JournalUseFailure>) {
         guard let tracking = compaction else { return }
+        pace.ended(at: ProcessFacts.monotonicMicroseconds())
         do throws(JournalUseFailure) {
             let compacted = try outcome.get()
             // What is applied and not journaled yet belongs to the tail.
@@ -64,7 +81,10 @@ extension GroupHost {
             } catch {
                 throw .system(error)
             }
+            // To close a deleted file frees its blocks, which takes milliseconds: the worker has the time.
+            let old = journal.syncHandle
             journal = adopted.journal
+            server.release(old)
             snapshotEnd = adopted.offsets[compacted.snapshotEnd]
             reindex(adopted.offsets, areCommits: compacted.areCommits + tail.map(\.isCommit))
             state.forgetRemovals(upTo: tracking.horizon)

@@ -19,7 +19,7 @@ extension GroupHost {
         guard plist.base.hasUnwritten || plist.baseText != nil else { return advancePlist() }
         // Of a large group only what changed is looked at here; another text's comments are worth the whole.
         let wish: PlistWish = plist.baseText == nil ? .changes(plist.base.unwritten(in: state)) : .entries(state.values)
-        plist.base.beginProjection()
+        plist.base.beginProjection(at: state.revision)
         plist.lastFailure = nil
         let (file, expected, baseText) = (plist.file, plist.knownDigest, plist.baseText)
         startPlistJob { .prepared(file.prepare(wish, expecting: expected, baseText: baseText)) }

@@ -53,6 +53,8 @@ extension GroupHost {
         for callback in callbacks { callback(refusal) }
         if !sync.waiters.isEmpty || !sync.callbacks.isEmpty { server.markForSync(self) }
         if journal.hasUnsyncedBytes { server.syncIsDue() }
+        // After a rush of writes, perhaps the last look for long.
+        compactIfNeeded()
     }
 
     static func syncRefusal(_ error: SystemError) -> GroupError {

@@ -11,10 +11,24 @@ import Varlink
 /// A write is applied at once, and told to nobody before the journal has it: `flush`, at the end of the turn, writes the
 /// turn's commits in one go, and takes them all back if the disk refuses.
 final class GroupHost {
-    /// A commit that the journal does not have yet.
+    /// A commit that the journal has in line and the file does not have yet.
     struct Batched {
-        var recorded: RecordedCommit
-        var undo: GroupState.Undo
+        /// What takes it back.
+        enum Undo {
+            case changes(GroupState.Undo)
+            case replacement(GroupState.Replacement)
+        }
+
+        var record: Journal.Staged
+        var revision: Int64
+        var time: Timestamp
+        /// Empty for a replaced string of which nobody needs them: then they are to be had from the record.
+        var changes: [Change]
+        /// Where the one key is that changed, among the bytes staged, if it is known.
+        var key: Range<Int>?
+        var origin: OriginText
+        var tag: String?
+        var undo: Undo
         var reply: PendingReply?
     }
 
@@ -38,9 +52,12 @@ final class GroupHost {
     var journal: Journal
     var index: CommitIndex
     var batch: [Batched] = []
+    /// The emptied array of the batch before: its room serves the next one.
+    private var spareBatch: [Batched] = []
     var plist: PlistTracking
     var sync = SyncTracking()
     var compaction: CompactionTracking?
+    var pace = CompactionPace()
     /// Of the journal when it was last rewritten; 0 before that.
     var compactedSize: UInt64 = 0
     /// Where the journal's snapshot ends; what follows is replayed at the next start.
@@ -88,13 +105,16 @@ final class GroupHost {
 extension GroupHost {
     /// Applies changes as the next commit. The journal gets it when the turn ends, or at the next `flush`.
     func commit(_ changes: [Change], origin: OriginText, tag: String? = nil, reply: PendingReply? = nil) {
-        var author = origin.origin
-        author.tag = tag
-        let commit = Commit(
-            group: identifier, revision: state.position.revision + 1, time: server.now, origin: author, changes: changes
-        )
-        let recorded = RecordedCommit(commit, encoded: text.encoded(commit, from: origin))
-        batch.append(Batched(recorded: recorded, undo: state.apply(commit), reply: reply))
+        let (revision, time) = (state.position.revision + 1, server.now)
+        let record = journal.stage { bytes in
+            JSONWriter.append(to: &bytes) {
+                text.write(changes, revision: revision, time: time, origin: origin, tag: tag, to: &$0)
+            }
+        }
+        batch.append(
+            Batched(
+                record: record, revision: revision, time: time, changes: changes, origin: origin, tag: tag,
+                undo: .changes(state.apply(changes, revision: revision)), reply: reply))
         server.markDirty(self)
     }
 
@@ -105,45 +125,77 @@ extension GroupHost {
     @discardableResult
     func flush() -> SystemError? {
         guard !batch.isEmpty else { return nil }
-        let commits = batch
-        batch = []
-        let payloads = commits.map(\.recorded.encoded)
+        var commits = batch
+        batch = spareBatch
+        spareBatch = []
         do throws(SystemError) {
-            let offsets = try journal.append(payloads)
-            compaction?.tail.append(contentsOf: payloads.map { ($0, true) })
-            server.syncIsDue()
-            for index in commits.indices { settle(commits[index].recorded, commits[index].reply, at: offsets[index]) }
-            scheduleProjection()
+            try journal.writeStaged()
         } catch {
             takeBack(commits, because: error)
             return error
         }
+        server.syncIsDue()
+        server.commitCount += commits.count
+        settle(commits)
+        journal.releaseStaged()
+        scheduleProjection()
+        commits.removeAll(keepingCapacity: commits.capacity <= Self.keptBatch)
+        spareBatch = commits
         return nil
     }
 
-    private func settle(_ recorded: RecordedCommit, _ reply: PendingReply?, at offset: UInt64) {
-        index.append(
-            CommitIndex.Entry(offset: offset, size: recorded.encoded.count, time: recorded.commit.time))
-        plist.base.note(recorded.commit.changes)
-        server.deliver(recorded)
-        guard let reply else { return }
+    /// How many commits of room an idle group keeps.
+    private static let keptBatch = 256
+
+    private func settle(_ commits: [Batched]) {
+        let isWatched = server.isWatched(identifier)
+        for place in commits.indices {
+            let record = commits[place].record
+            index.append(CommitIndex.Entry(offset: record.offset, size: record.size, time: commits[place].time))
+            if !commits[place].changes.isEmpty { plist.base.note(commits[place].changes) }
+            if compaction != nil { compaction?.tail.append((journal.payload(of: record), true)) }
+            if isWatched { pass(on: commits[place]) }
+            guard let reply = commits[place].reply else { continue }
+            give(reply, commits[place].revision, commits[place].key, commits[place].changes)
+        }
+    }
+
+    /// To those who watch.
+    private func pass(on commit: Batched) {
+        let encoded = journal.payload(of: commit.record)
+        var author = commit.origin.origin
+        author.tag = commit.tag
+        server.deliver(
+            RecordedCommit(
+                Commit(
+                    group: identifier, revision: commit.revision, time: commit.time, origin: author,
+                    changes: commit.changes),
+                encoded: encoded))
+    }
+
+    /// The key is the one that changed, among the bytes staged, if its place is known.
+    private func give(_ reply: PendingReply, _ revision: Int64, _ key: Range<Int>?, _ changes: [Change]) {
         switch reply.success {
         case .message(let message) where reply.isDurable: awaitSync(Waiter(target: reply.target, success: message))
         case .message(let message): server.answer(reply.target, with: message)
         case .changes where reply.isDurable:
             var writer = JSONWriter(capacity: 128)
-            writeReply(to: recorded, in: &writer)
+            writeReply(revision, key, changes, to: &writer)
             awaitSync(Waiter(target: reply.target, success: writer.bytes))
-        case .changes: server.answer(reply.target) { writeReply(to: recorded, in: &$0) }
+        case .changes: server.answer(reply.target) { writeReply(revision, key, changes, to: &$0) }
         }
     }
 
-    private func writeReply(to recorded: RecordedCommit, in writer: inout JSONWriter) {
-        text.writeReply(recorded.commit.revision, changed: recorded.commit.changes, to: &writer)
+    private func writeReply(_ revision: Int64, _ key: Range<Int>?, _ changes: [Change], to writer: inout JSONWriter) {
+        if let key {
+            text.writeReply(revision, changedKey: journal.staged(key), to: &writer)
+        } else {
+            text.writeReply(revision, changed: changes, to: &writer)
+        }
     }
 
     private func takeBack(_ commits: [Batched], because error: SystemError) {
-        for batched in commits.reversed() { state.revert(batched.undo) }
+        for batched in commits.reversed() { revert(batched) }
         Log.error("group \(identifier): \(commits.count) commits refused, the journal cannot be written: \(error)")
         let refusal = GroupError.storageFailed(
             reason: "the journal cannot be written: \(error)", errno: error.errno.rawValue)
@@ -152,9 +204,25 @@ extension GroupHost {
         }
     }
 
+    private func revert(_ commit: Batched) {
+        switch commit.undo {
+        case .changes(let undo): state.revert(undo)
+        case .replacement(let replacement):
+            let payload = journal.payload(of: commit.record)
+            guard let change = JournalEntry.StateChange(payload.span, of: identifier)?.changes.first else {
+                preconditionFailure("a record of ours that does not read: \(commit.record)")
+            }
+            state.revert(replacement, of: change)
+        }
+    }
+
     /// Adds a record that is no commit; that it is missing costs a merge more at the next start and nothing else.
-    func note(_ entry: JournalEntry) -> Bool {
-        let payload = entry.encoded
+    ///
+    /// - Parameter entry: made when all commits before it are in the journal: what it says holds at its place there.
+    /// - Returns: whether the journal has it.
+    func note(_ entry: @autoclosure () -> JournalEntry) -> Bool {
+        flush()
+        let payload = entry().encoded
         do throws(SystemError) {
             _ = try journal.append([payload])
             compaction?.tail.append((payload, false))

@@ -38,6 +38,21 @@ package actor Daemon {
         }
     }
 
+    /// Serves until `stop` or a signal ends the loop.
+    ///
+    /// - Returns: the exit status.
+    package func run() -> Result<Int32, SystemError> {
+        guard let server else { return .success(0) }
+        do throws(SystemError) {
+            let status = try loop.run(front: server.poller) { count in
+                server.turn { server.serveReadyConnections(count) }
+            }
+            return .success(status)
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// After the loop has ended: everything that is still in memory goes to the disk.
     package func finish() {
         server?.finish()

@@ -99,7 +99,7 @@ package enum Program {
                     configurationFile: options.configuration)
             }
             try started.get()
-            let status = try loop.run()
+            let status = try daemon.assumeIsolated { $0.run() }.get()
             daemon.assumeIsolated { $0.finish() }
             withExtendedLifetime(store) {}
             return status

@@ -55,8 +55,6 @@ final class Connection {
     private var tail: [UInt8] = []
     private(set) var outgoingSize = 0
     private var knownOrigin: OriginText?
-    /// The group of the last ordinary write: probably that of the next one, too.
-    var recentGroup: GroupIdentifier?
     /// What the server has noted of this connection, so that it is noted once.
     var isDirty = false
     var isStreamDirty = false
@@ -172,11 +170,7 @@ extension Connection {
         }
         _ = slot(of: serial)
         let before = tail.count
-        // Exchanged and not copied: with a second owner the row would be copied for each reply.
-        var writer = JSONWriter()
-        swap(&writer.bytes, &tail)
-        write(&writer)
-        swap(&writer.bytes, &tail)
+        JSONWriter.append(to: &tail, write)
         outgoingSize += tail.count - before
         if tail.count > Self.tailLimit { endTail() }
         if phase == .waiting(serial: serial) { phase = .serving }
@@ -269,6 +263,38 @@ extension Connection {
             }
         }
         outgoing.removeAll(keepingCapacity: outgoing.capacity <= 64)
+    }
+
+    /// How much of a text went out.
+    enum AtOnce {
+        case whole
+        /// The rest is in line.
+        case part
+        case nothing
+    }
+
+    /// Whether nothing is in line for the peer, nor in its watch: what comes next of the group at this place of the watch
+    /// may be sent at once.
+    func isUpToDate(_ place: Int, before revision: Int64) -> Bool {
+        guard !isBlocked, !hasOutgoing, !owesFirstReply, mayStream, !isMute else { return false }
+        return stream?.isCurrent(place, before: revision) ?? false
+    }
+
+    /// Sends what others get, too, and is not copied for it. Nothing may be in line.
+    func sendAtOnce(_ text: [UInt8]) -> AtOnce {
+        switch try? socket.send(text) {
+        case .bytes(text.count)?: return .whole
+        case .bytes(let count)?:
+            enqueue(Array(text[count...]))
+            isBlocked = true
+            return .part
+        case .wouldBlock?:
+            isBlocked = true
+            return .nothing
+        case .closed?, nil:
+            becomeMute()
+            return .part
+        }
     }
 
     /// The ordinary case: replies, and nothing else before them.

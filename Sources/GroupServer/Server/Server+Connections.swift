@@ -45,10 +45,11 @@ extension Server {
     }
 
     /// What the poller saw.
-    func serveReadyConnections() {
-        guard let events = try? poller.wait() else { return }
-        for event in events {
-            // A token is never used twice: an event for a connection that this turn closed finds nobody.
+    func serveReadyConnections(_ count: Int) {
+        for index in 0..<count {
+            let event = poller[index]
+            // A token is never used twice: an event for a connection that this turn closed finds nobody, and so does the
+            // loop's own.
             guard let connection = connections[event.token] else { continue }
             handle(event.events, of: connection)
         }
@@ -86,7 +87,8 @@ extension Server {
         do throws(ProtocolViolation) {
             while let message = try connection.nextMessage() {
                 hasServed = true
-                if let write = WriteRequest(ordinaryCall: message.span, probably: connection.recentGroup) {
+                if take(message, from: connection) { continue }
+                if let write = WriteRequest(ordinaryCall: message.span, probably: recentHost?.identifier) {
                     dispatch(write, from: connection)
                 } else {
                     dispatch(try Call(parsing: message), from: connection)
@@ -101,13 +103,19 @@ extension Server {
         return hasServed
     }
 
+    /// Serves what comes most on the shortest way: a set in the group that was written to last.
+    private func take(_ message: ArraySlice<UInt8>, from connection: Connection) -> Bool {
+        guard let recentHost, let set = OrdinarySet(message.span, of: recentHost.identifier) else { return false }
+        return recentHost.take(set, of: message, from: connection)
+    }
+
     func close(_ connection: Connection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         connection.isClosed = true
         try? poller.remove(connection.socket.raw)
         for group in connection.watchedGroups {
-            watchers[group]?.remove(connection.id)
-            if watchers[group]?.isEmpty == true { watchers[group] = nil }
+            audiences[group]?.remove(connection)
+            if audiences[group]?.isEmpty == true { audiences[group] = nil }
         }
         endDocuments(of: connection)
         connection.stream = nil

@@ -21,7 +21,6 @@ extension Server {
     /// The same for what comes most, an ordinary write.
     func dispatch(_ request: WriteRequest, from connection: Connection) {
         let target = Connection.ReplyTarget(connection: connection.id, serial: connection.openSlot())
-        connection.recentGroup = request.group
         do throws(GroupError) {
             try write(request, target, connection)
         } catch {

@@ -70,8 +70,8 @@ extension Server {
         }
         runsJobsInline = wasInline
         // Those who watched the group before it was deleted begin again.
-        for id in watchers[host.identifier] ?? [] {
-            update(id) { $0.offerSnapshot(of: host.identifier, reason: .otherEpoch) }
+        for member in audiences[host.identifier].map({ Array($0.members) }) ?? [] {
+            update(member.connection) { $0.offerSnapshot(of: host.identifier, reason: .otherEpoch) }
         }
         documentsMayHaveMoved(host.identifier)
     }
@@ -117,8 +117,8 @@ extension Server {
         host.close()
         hosts[host.identifier] = nil
         for directory in directories.remove(host.identifier) { unwatch(directory) }
-        for id in watchers[host.identifier] ?? [] {
-            update(id) { $0.offerDeletion(of: host.identifier) }
+        for member in audiences[host.identifier].map({ Array($0.members) }) ?? [] {
+            update(member.connection) { $0.offerDeletion(of: host.identifier) }
         }
         documentsMayHaveMoved(host.identifier)
         statusChanged()

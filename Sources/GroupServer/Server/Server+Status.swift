@@ -23,7 +23,7 @@ extension Server {
         host.flush()
         return GroupStatus(
             group: host.identifier, position: host.position, keys: host.state.count, bytes: host.state.size,
-            watchers: watchers[host.identifier]?.count ?? 0, plist: host.condition,
+            watchers: audiences[host.identifier]?.memberCount ?? 0, plist: host.condition,
             watching: isPolled(host) ? .polling : .inotify, problem: host.plist.obstacle?.problem ?? host.failure)
     }
 

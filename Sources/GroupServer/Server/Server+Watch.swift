@@ -21,7 +21,7 @@ extension Server {
             // What is not in the journal yet goes to the observers there are, and into the snapshot of this one.
             host.flush()
             begin(watch, on: host, in: &stream)
-            watchers[watch.group, default: []].insert(connection.id)
+            join(connection, watch.group, KeyFilter(watch.keys), stream)
         }
         connection.stream = stream
         connection.watchedGroups = watches.map(\.group)
@@ -30,6 +30,15 @@ extension Server {
         if let serial = target.serial { connection.beginStreaming(serial) }
         markStreamDirty(connection)
         statusChanged()
+    }
+
+    private func join(
+        _ connection: Connection, _ group: GroupIdentifier, _ filter: KeyFilter, _ stream: WatchStream
+    ) {
+        guard let place = stream.place(of: group) else { return }
+        let audience = audiences[group] ?? Audience()
+        audiences[group] = audience
+        audience.add(AudienceCircle.Member(connection: connection, place: place), watching: filter)
     }
 
     private func begin(_ watch: WatchedGroup, on host: GroupHost, in stream: inout WatchStream) {

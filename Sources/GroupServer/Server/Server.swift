@@ -30,8 +30,8 @@ final class Server {
     /// Groups whose journal cannot be read, with the reason: they are answered with it, and the others live on.
     var failedGroups: [GroupIdentifier: Problem] = [:]
     var connections: [UInt64: Connection] = [:]
-    /// Which connections watch a group; it may be one that was deleted, since a watch outlives its group.
-    var watchers: [GroupIdentifier: Set<UInt64>] = [:]
+    /// Who watches a group; it may be one that was deleted, since a watch outlives its group.
+    var audiences: [GroupIdentifier: Audience] = [:]
     var nextConnection: UInt64 = 1
     var commitCount = 0
 
@@ -61,6 +61,8 @@ final class Server {
     private var hostsToSync: [GroupHost] = []
     private var dirtyConnections: [Connection] = []
     private var dirtyStreams: [Connection] = []
+    /// Those who are to be told of this turn's commits.
+    private var dirtyCircles: [AudienceCircle] = []
     private var turnTime: Timestamp?
     private var isInTurn = false
     /// The connection that was answered last.
@@ -132,6 +134,7 @@ extension Server {
             sendReplies()
         } while serveWaitingCalls() || !dirtyHosts.isEmpty
         startSyncs()
+        broadcast()
         drainStreams()
         if !sharedMessages.isEmpty { sharedMessages = [:] }
     }
@@ -195,20 +198,59 @@ extension Server {
         return bytes
     }
 
-    /// Tells the observers of a commit that the journal has.
+    func isWatched(_ group: GroupIdentifier) -> Bool { !audiences.isEmpty && audiences[group] != nil }
+
+    /// Has the observers told of a commit that the journal has, when the turn ends.
     func deliver(_ recorded: RecordedCommit) {
-        commitCount += 1
-        guard !watchers.isEmpty, let ids = watchers[recorded.commit.group] else { return }
-        for id in ids {
-            guard let connection = connections[id] else { continue }
-            connection.stream?.offer(recorded)
-            markStreamDirty(connection)
+        guard let audience = audiences[recorded.commit.group] else { return }
+        dirtyCircles += audience.take(recorded)
+    }
+
+    /// Sends this turn's commits: one text for all who have been told everything before; the others queue.
+    private func broadcast() {
+        for circle in dirtyCircles {
+            let isShort = circle.text.count <= Connection.streamChunk
+            for member in circle.members.values {
+                if !isShort || !send(circle, to: member) { queue(circle, for: member) }
+            }
+            circle.clear()
+        }
+        dirtyCircles.removeAll(keepingCapacity: true)
+    }
+
+    /// - Returns: false where the observer must queue.
+    private func send(_ circle: AudienceCircle, to member: AudienceCircle.Member) -> Bool {
+        let connection = member.connection
+        guard let first = circle.commits.first,
+            connection.isUpToDate(member.place, before: first.commit.revision)
+        else { return false }
+        switch connection.sendAtOnce(circle.text) {
+        case .whole: return true
+        case .part:
+            settle(connection)
+            return true
+        case .nothing: return false
         }
     }
 
+    private func queue(_ circle: AudienceCircle, for member: AudienceCircle.Member) {
+        for recorded in circle.commits { member.connection.stream?.offer(recorded) }
+        markStreamDirty(member.connection)
+    }
+
+    /// Commits go before anything else that is said of a group.
+    private func queueCommits() {
+        for circle in dirtyCircles {
+            for member in circle.members.values { queue(circle, for: member) }
+            circle.clear()
+        }
+        dirtyCircles = []
+    }
+
     /// Something else for a watch than a commit.
-    func update(_ id: UInt64, _ body: (inout WatchStream) -> Void) {
-        guard let connection = connections[id], var stream = connection.stream else { return }
+    func update(_ connection: Connection, _ body: (inout WatchStream) -> Void) {
+        queueCommits()
+        guard var stream = connection.stream else { return }
         connection.stream = nil
         body(&stream)
         connection.stream = stream

@@ -8,7 +8,6 @@ import LinuxIO
 struct ServerSources {
     var listener: ListeningSocket?
     var listening: IOSource?
-    var ready: IOSource?
     var signals: [SignalSource] = []
     var listenAgain: TimerSource?
     var sync: TimerSource?
@@ -38,9 +37,6 @@ extension Server {
         sources.listener = listener
         sources.listening = try IOSource(loop, listener.raw, .readable) { [unowned self] in
             turn { acceptClients(from: listener) }
-        }
-        sources.ready = try IOSource(loop, poller.descriptor, .readable) { [unowned self] in
-            turn { serveReadyConnections() }
         }
         sources.listenAgain = try TimerSource(loop) { [unowned self] in sources.listening?.isEnabled = true }
         sources.sync = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { syncJournals() } }
@@ -96,6 +92,11 @@ extension Server {
                 server.turn { server.jobEnded(outcome, host) }
             }
         }
+    }
+
+    /// Lets go of something on the worker: of a deleted file, whose blocks are freed when it is closed.
+    func release(_ object: some Sendable) {
+        if !runsJobsInline { fileWorker.submit { withExtendedLifetime(object) {} } }
     }
 
     private func jobEnded(_ outcome: FileOutcome, _ host: GroupHost) {

@@ -6,7 +6,17 @@ import Varlink
 extension WatchReply {
     /// The message, its NUL included.
     var message: [UInt8] {
-        var writer = JSONWriter(capacity: 256)
+        var bytes: [UInt8] = []
+        appendMessage(to: &bytes)
+        return bytes
+    }
+
+    /// The same behind other messages.
+    func appendMessage(to bytes: inout [UInt8]) {
+        JSONWriter.append(to: &bytes, write)
+    }
+
+    private func write(_ writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("parameters")
         writer.beginObject()
@@ -25,7 +35,6 @@ extension WatchReply {
         writer.member("continues", boolean: true)
         writer.endObject()
         writer.endMessage()
-        return writer.bytes
     }
 }
 
