@@ -82,18 +82,22 @@ extension GroupState {
     /// What these edits, applied in order, would change: one change a key, in the order of first mention, equal values
     /// left out. Nothing is changed by asking.
     ///
+    /// With `isReset` they are applied to a group without any key: those that it has now come first, in their order.
+    ///
     /// Throws the first edit's error, `tooLarge`, or `conflict` where one of the keys changed after `unchangedSince`. An
     /// error means that none of the edits takes place.
     package func changes(
-        for edits: [Edit], unchangedSince: Int64? = nil, limits: Limits
+        for edits: [Edit], isReset: Bool = false, unchangedSince: Int64? = nil, limits: Limits
     ) throws(GroupError) -> [Change] {
-        if let unchangedSince { try requireUnchanged(edits.map(\.key), since: unchangedSince) }
-        if edits.count == 1 {
+        let removed = isReset ? keys.sorted() : []
+        if let unchangedSince { try requireUnchanged(removed + edits.map(\.key), since: unchangedSince) }
+        if edits.count == 1, !isReset {
             guard let change = try change(for: edits[0], limits: limits) else { return [] }
             return [change]
         }
-        var order: [Key] = []
+        var order = removed
         var results: [Key: Value?] = [:]
+        for key in removed { results.updateValue(nil, forKey: key) }
         for edit in edits {
             if results.index(forKey: edit.key) == nil {
                 try edit.key.validate()

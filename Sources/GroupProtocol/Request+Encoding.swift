@@ -63,6 +63,7 @@ extension JSONWriter {
         beginArray()
         for edit in request.edits { write(edit) }
         endArray()
+        if request.isReset { member("reset", boolean: true) }
         if let revision = request.unchangedSince { member("ifUnchangedSince", integer: revision) }
         if request.isDurable { member("durable", boolean: true) }
         if let tag = request.tag { member("tag", string: tag) }

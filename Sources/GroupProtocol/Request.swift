@@ -21,16 +21,19 @@ package enum Request: Equatable, Sendable {
 package struct WriteRequest: Equatable, Sendable {
     package var group: GroupIdentifier
     package var edits: [Edit]
+    /// Every key is removed before the edits.
+    package var isReset: Bool
     package var unchangedSince: Int64?
     package var isDurable: Bool
     package var tag: String?
 
     package init(
-        group: GroupIdentifier, edits: [Edit], unchangedSince: Int64? = nil, isDurable: Bool = false,
-        tag: String? = nil
+        group: GroupIdentifier, edits: [Edit], isReset: Bool = false, unchangedSince: Int64? = nil,
+        isDurable: Bool = false, tag: String? = nil
     ) {
         self.group = group
         self.edits = edits
+        self.isReset = isReset
         self.unchangedSince = unchangedSince
         self.isDurable = isDurable
         self.tag = tag
@@ -135,13 +138,14 @@ extension Request {
 extension WriteRequest {
     init(_ object: JSONObject) throws(RequestProblem) {
         let parameters = try Parameters(
-            object, knowing: ["group", "edits", "ifUnchangedSince", "durable", "tag"])
+            object, knowing: ["group", "edits", "reset", "ifUnchangedSince", "durable", "tag"])
         var edits: [Edit] = []
         for entry in try parameters.required("edits", \.arrayValue) {
             edits.append(try Edit(entry))
         }
         self.init(
             group: try parameters.group("group"), edits: edits,
+            isReset: try parameters.optional("reset", \.booleanValue) ?? false,
             unchangedSince: try parameters.optional("ifUnchangedSince", \.integerValue),
             isDurable: try parameters.optional("durable", \.booleanValue) ?? false,
             tag: try parameters.optional("tag", \.stringValue))

@@ -116,7 +116,9 @@ import Testing
             case 0..<5:
                 let edits = (0..<Int.random(in: 1...2, using: &random)).map { _ in edit(&random) }
                 if (try? machine.submit(edits)) != nil { machine.coalesceAt = 8 }
-            case 5: _ = try? machine.submit(.reset)
+            case 5:
+                let edits = (0..<Int.random(in: 0...2, using: &random)).map { _ in edit(&random) }
+                _ = try? machine.submit(.replacement(edits))
             case 6, 7:
                 if let next = machine.nextToSend(limit: 4) { sent.append(next.number) }
             case 8:
@@ -168,6 +170,31 @@ import Testing
         case .increment, .append: return Edit(key: key, operation: operation, value: number)
         case .set: return .set(key, value(&random) ?? number)
         }
+    }
+
+    @Test func `what is sent again after a refusal is seen, whatever was sent before it is told of`() throws {
+        var machine = machine()
+        _ = try machine.submit([.set("a", .integer(1))])
+        _ = try machine.submit([.set("b", .integer(2))])
+        let both = machine.nextToSend()
+        #expect(both?.write.parts.count == 2)
+        _ = try machine.submit([.set("c", .integer(3))])
+        let later = machine.nextToSend()
+        // The daemon refuses the two, as one of them is too large; then it takes the third, and each of the two by itself.
+        let isDivided = machine.divide(try #require(both).number)
+        #expect(isDivided)
+        let again = [machine.nextToSend(), machine.nextToSend()]
+        #expect(again.map(\.?.write.edits) == [[.set("a", .integer(1))], [.set("b", .integer(2))]])
+        let all: [Key: Value] = ["a": .integer(1), "b": .integer(2), "c": .integer(3)]
+        let change = Change(key: "c", old: nil, new: .integer(3))
+        let tag = machine.tag(of: try #require(later).number)
+        let step = machine.take(commit(1, tag: tag, [change]), coalesced: nil)
+        #expect(step.changes == [] && machine.visible == all)
+        // With the commit of the second it has come to the first, which therefore changed nothing or was refused.
+        let second = Change(key: "b", old: nil, new: .integer(2))
+        let secondTag = machine.tag(of: try #require(again[1]).number)
+        _ = machine.take(commit(2, tag: secondTag, [second]), coalesced: nil)
+        #expect(machine.visible == ["b": .integer(2), "c": .integer(3)])
     }
 
     // MARK: Replies that were lost

@@ -45,6 +45,44 @@ import Testing
         }
     }
 
+    @Test
+    func `a domain that is set has no other keys, not even those that this process has not heard of`() async throws {
+        let world = try SettingWorld(.twoLinks)
+        for round in 0..<50 {
+            let key = "key \(round)"
+            try await world.reader.write { $0[key] = round }
+            world.writer.setPersistentDomain(["set": round], forName: world.writer.suiteName)
+            #expect(world.writer.ownKeys == ["set"], "seen at once")
+            try await world.writer.commit()
+            let fresh = SettingWorld.open(try #require(world.daemon))
+            #expect(fresh.ownDictionary() as? [String: Int] == ["set": round])
+        }
+    }
+
+    @Test func `a replacement is one write of the replica, whatever is told while it waits`() throws {
+        var machine = ReplicaMachine(tagPrefix: "t")
+        let position = Position(epoch: Epoch(high: 1, low: 2), revision: 1)
+        let values: [Key: Value] = ["a": .integer(1), "n": .integer(5)]
+        _ = machine.take(
+            .init(group: "none", position: position, values: values, reason: "initial", isPartial: false))
+        let increment = Edit(key: "n", operation: .increment, value: .integer(1))
+        let (number, step) = try machine.submit(.replacement([.set("b", .integer(2)), increment]))
+        #expect(
+            step.changes == [
+                Change(key: "a", old: .integer(1), new: nil), Change(key: "b", old: nil, new: .integer(2)),
+                Change(key: "n", old: .integer(5), new: .integer(1)),
+            ])
+        let sent = machine.nextToSend()
+        #expect(sent?.write.isReset == true && sent?.write.edits.count == 2)
+        let commit = Commit(
+            group: .none, revision: 2, time: Timestamp(microseconds: 0), origin: Origin(kind: .client),
+            changes: [Change(key: "d", old: nil, new: .integer(4)), Change(key: "b", old: nil, new: .integer(9))])
+        _ = machine.take(commit, coalesced: nil)
+        #expect(machine.visible == ["b": .integer(2), "n": .integer(1)])
+        _ = machine.refused(number)
+        #expect(machine.visible == ["a": .integer(1), "b": .integer(9), "d": .integer(4), "n": .integer(5)])
+    }
+
     @Test func `a group in memory, its registered defaults and observers`() async throws {
         let settings = GroupDefaults.inMemory()
         let key = "removeAll.\(UInt64.random(in: .min ... .max))"

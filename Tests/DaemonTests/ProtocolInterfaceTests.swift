@@ -35,6 +35,7 @@ struct ProtocolInterfaceTests {
             "Write",
             #"{"group":"group.com.example.app","edits":[{"key":"k","operation":"increment","value":{"real":0.5}}]}"#
         ),
+        ("Write", #"{"group":"group.com.example.app","edits":[{"key":"k","value":{"integer":2}}],"reset":true}"#),
         ("Read", #"{"group":"group.com.example.app"}"#),
         ("Read", #"{"group":"group.com.example.app","keys":["k*"]}"#),
         ("History", #"{"group":"group.com.example.app","limit":5,"before":100,"keys":["*"]}"#),

@@ -191,6 +191,33 @@ struct WriteTests {
         #expect(try peer.read(.example).position?.revision == 2)
     }
 
+    @Test("a Write that resets leaves what its edits make and nothing else, in one commit")
+    func replacement() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("gone", .integer(1)), .set("kept", .integer(2)), .set("n", .integer(3))])
+        let increment = Edit(key: "n", operation: .increment, value: .integer(1))
+        let edits: [Edit] = [.set("kept", .integer(2)), increment, .set("new", .integer(4))]
+        let request = WriteRequest(group: .example, edits: edits, isReset: true, unchangedSince: 1)
+        let reply = try peer.call(.write(request))
+        #expect(reply["position"].flatMap(Position.init(wire:))?.revision == 2)
+        let commit = try #require(try peer.history(.example).first)
+        #expect(
+            commit.changes.sorted { $0.key < $1.key } == [
+                Change(key: "gone", old: .integer(1), new: nil), Change(key: "n", old: .integer(3), new: .integer(1)),
+                Change(key: "new", old: nil, new: .integer(4)),
+            ])
+        // Every key counts as named.
+        try peer.write(.example, [.set("other", .integer(1))])
+        #expect(throws: GroupError.conflict(keys: ["other"], revision: 3)) {
+            try peer.call(
+                .write(WriteRequest(group: .example, edits: [], isReset: true, unchangedSince: 2)))
+        }
+        try peer.call(.write(WriteRequest(group: .example, edits: [], isReset: true, isDurable: true)))
+        try peer.synchronize()
+        #expect(try Plist.entries(daemon.plist("group.com.example.app")) == [:])
+    }
+
     @Test("Reset takes every key in one commit; of an empty group it does nothing")
     func reset() throws {
         let daemon = try RunningDaemon()

@@ -148,17 +148,20 @@ private struct ModelRun {
         if random.chance(20) { limits.valueSize = Int.random(in: 1...40, using: &random) }
         if random.chance(20) { limits.groupSize = Int.random(in: 1...100, using: &random) }
         if random.chance(20) { limits.keysPerGroup = Int.random(in: 1...6, using: &random) }
+        let isReset = random.chance(5)
+        // Then every key is one that the write names.
+        let named = (isReset ? model.present.map(\.key) : []) + edits.map(\.key)
         do throws(GroupError) {
-            let changes = try state.changes(for: edits, unchangedSince: since, limits: limits)
-            if let since { expectNoConflict(edits, since) }
-            guard let entries = model.written(edits, limits: limits) else {
+            let changes = try state.changes(for: edits, isReset: isReset, unchangedSince: since, limits: limits)
+            if let since { expectNoConflict(named, since) }
+            guard let entries = model.written(edits, isReset: isReset, limits: limits) else {
                 return expect(false, "\(edits) should be refused")
             }
             commit(changes, entries)
         } catch .conflict(let keys, let revision) {
-            expectConflict(keys, revision, edits, since ?? .max)
+            expectConflict(keys, revision, named, since ?? .max)
         } catch {
-            expect(model.written(edits, limits: limits) == nil, "\(edits): \(error)")
+            expect(model.written(edits, isReset: isReset, limits: limits) == nil, "\(edits): \(error)")
         }
     }
 
@@ -176,13 +179,13 @@ private struct ModelRun {
         model.states.append(entries)
     }
 
-    private mutating func expectNoConflict(_ edits: [Edit], _ since: Int64) {
-        for edit in edits { expect(!model.hasChanged(edit.key, since: since), "\(edit.key) changed after \(since)") }
+    private mutating func expectNoConflict(_ keys: [Key], _ since: Int64) {
+        for key in keys { expect(!model.hasChanged(key, since: since), "\(key) changed after \(since)") }
     }
 
-    private mutating func expectConflict(_ keys: [String], _ revision: Int64, _ edits: [Edit], _ since: Int64) {
+    private mutating func expectConflict(_ keys: [String], _ revision: Int64, _ named: [Key], _ since: Int64) {
         expect(revision == model.revision, "the revision of a conflict")
-        for key in Set(edits.map(\.key)) {
+        for key in Set(named) {
             let isNamed = keys.contains { $0.isIdentical(to: key.string) }
             let isForgotten = NaiveGroup.look(key, in: model.present) == nil && since < horizon
             expect(isNamed == model.hasChanged(key, since: since) || (isNamed && isForgotten), "\(key) since \(since)")

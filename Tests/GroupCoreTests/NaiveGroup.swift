@@ -31,8 +31,8 @@ struct NaiveGroup {
     }
 
     /// What a write leaves, or nil where it is refused.
-    func written(_ edits: [Edit], limits: Limits) -> Entries? {
-        var entries = present
+    func written(_ edits: [Edit], isReset: Bool = false, limits: Limits) -> Entries? {
+        var entries = isReset ? [] : present
         for edit in edits {
             let old = Self.look(edit.key, in: entries)
             guard let new = NaiveEdit.result(edit, on: old) else { return nil }

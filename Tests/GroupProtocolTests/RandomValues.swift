@@ -98,6 +98,7 @@ extension SplitMix64 {
             .write(
                 WriteRequest(
                     group: group(), edits: (0..<Int.random(in: 0...4, using: &self)).map { _ in edit() },
+                    isReset: Int.random(in: 0..<4, using: &self) == 0,
                     unchangedSince: maybe { $0.pick([0, -1, .max, .min]) }, isDurable: .random(using: &self),
                     tag: maybe { $0.text() }))
         case .watch:

@@ -84,7 +84,8 @@ import Varlink
                 .watch([WatchedGroup(group: Sample.group("a")), WatchedGroup(group: Sample.group("A"))])
             ),
             (
-                .write, #"{"group":"a","edits":[],"ifUnchangedSince":null,"durable":null,"tag":null}"#,
+                .write,
+                #"{"group":"a","edits":[],"reset":null,"ifUnchangedSince":null,"durable":null,"tag":null}"#,
                 .write(WriteRequest(group: Sample.group("a"), edits: []))
             ),
         ] as [(SettingsMethod, String, Request)])

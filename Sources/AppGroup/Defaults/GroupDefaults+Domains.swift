@@ -132,7 +132,8 @@ extension GroupDefaults {
         return values.isEmpty ? nil : Value.propertyList(values)
     }
 
-    /// Replaces all that a group holds, as one commit: keys that are not in `domain` are removed.
+    /// Replaces all that a group holds, as one commit: keys that are not in `domain` are removed, also those that this
+    /// process has not heard of yet.
     ///
     /// - Parameters:
     ///   - domain: property-list values. If one of them is none, nothing changes, and ``errors`` says which.
@@ -142,7 +143,8 @@ extension GroupDefaults {
             let new = try propertyListValues(domain)
             let target = try open(name)
             target.waitForFirstState()
-            try target.submit(Self.edits(from: target.backend.replica.values, to: new))
+            let edits = new.sorted { $0.key < $1.key }.map { Edit.set($0.key, $0.value) }
+            try target.submit(.replacement(edits))
         }
     }
 
@@ -155,11 +157,6 @@ extension GroupDefaults {
             target.waitForFirstState()
             try target.submit(.reset)
         }
-    }
-
-    private static func edits(from old: [PropertyList.Key: Value], to new: [PropertyList.Key: Value]) -> [Edit] {
-        let gone = old.keys.filter { new[$0] == nil }.sorted()
-        return gone.map(Edit.remove) + new.sorted { $0.key < $1.key }.map { Edit.set($0.key, $0.value) }
     }
 }
 

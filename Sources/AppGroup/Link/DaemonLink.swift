@@ -285,11 +285,12 @@ extension DaemonLink.State {
     }
 
     private static func request(_ write: ReplicaMachine.Write, _ group: GroupIdentifier, _ tag: String) -> Request {
-        if write.isReset { return .reset(group, tag: tag) }
+        // A daemon of an earlier version knows this one, too.
+        if write.isReset, write.edits.isEmpty, !write.isDurable { return .reset(group, tag: tag) }
         return .write(
             WriteRequest(
-                group: group, edits: write.edits, unchangedSince: write.unchangedSince, isDurable: write.isDurable,
-                tag: tag))
+                group: group, edits: write.edits, isReset: write.isReset, unchangedSince: write.unchangedSince,
+                isDurable: write.isDurable, tag: tag))
     }
 
     /// There is a place in the pipeline again, which a group has left: it comes after those that queue for one.

@@ -10,15 +10,18 @@ extension ReplicaMachine {
         var isDurable = false
         /// Whether it is seen at once, or when the daemon has taken it.
         var isOptimistic = true
-        /// Every key is removed, also those that this process does not know of; there are no edits.
+        /// Every key is removed before the edits, also those that this process does not know of.
         var isReset = false
 
         init(_ edits: [Edit]) {
             self.edits = edits
         }
 
-        static var reset: Submission {
-            var submission = Submission([])
+        static var reset: Submission { replacement([]) }
+
+        /// The group then holds what the edits make, and nothing else.
+        static func replacement(_ edits: [Edit]) -> Submission {
+            var submission = Submission(edits)
             submission.isReset = true
             return submission
         }
@@ -44,7 +47,7 @@ extension ReplicaMachine {
         var isDurable = false
         /// Not laid over the state: it is seen when the daemon has taken it.
         var isOptimistic = true
-        /// Every key is removed. Never put together with others.
+        /// Every key is removed before the edits. Never put together with others.
         var isReset = false
         /// What it was put together from, if it was: should the daemon refuse the whole, each is for itself.
         var parts: [Write] = []
@@ -52,6 +55,8 @@ extension ReplicaMachine {
         var isAlone = false
         /// The revision that was known when it was sent: should it be a commit, it is one after that.
         var sentAfter: Int64 = 0
+        /// Its place in the order of sending, which is that of the daemon; what is sent again leaves its place.
+        var turn: UInt64 = 0
         /// The daemon has come to it, as a later write shows that the watch has told of: it counts no more for readers, and
         /// stands until its reply.
         var isSettled = false

@@ -35,6 +35,7 @@ struct ReplicaMachine: Sendable {
     /// The parts of a snapshot that is not whole yet.
     var parts: [Key: Value] = [:]
     private var nextNumber: UInt64 = 1
+    private var nextTurn: UInt64 = 1
     /// What begins the tags of this replica's writes.
     let tagPrefix: String
 
@@ -57,7 +58,7 @@ extension ReplicaMachine {
     /// Throws what can be known without the daemon: a wrong type, a missing operand, a key or value that no property list
     /// carries. Then nothing is changed.
     mutating func submit(_ submission: Submission) throws(GroupError) -> (number: UInt64, step: Step) {
-        let results = try evaluate(submission.edits, isOptimistic: submission.isOptimistic)
+        let results = try evaluate(submission)
         let number = nextNumber
         nextNumber += 1
         noteBases(submission)
@@ -73,7 +74,8 @@ extension ReplicaMachine {
     }
 
     /// What each key will hold; the last entry of a key counts.
-    private func evaluate(_ edits: [Edit], isOptimistic: Bool) throws(GroupError) -> [(key: Key, value: Value?)] {
+    private func evaluate(_ submission: Submission) throws(GroupError) -> [(key: Key, value: Value?)] {
+        let (edits, isOptimistic) = (submission.edits, submission.isOptimistic)
         var results: [(key: Key, value: Value?)] = []
         results.reserveCapacity(edits.count)
         var known: [Key: Value?] = [:]
@@ -83,7 +85,7 @@ extension ReplicaMachine {
                 throw .invalidValue(key: edit.key.string, reason: "a property list cannot carry \(problem)")
             }
             guard isOptimistic else { continue }
-            let new = try edit.evaluated(on: known[edit.key] ?? visible[edit.key])
+            let new = try edit.evaluated(on: known[edit.key] ?? (submission.isReset ? nil : visible[edit.key]))
             // Most writes are one edit, for which no table is needed.
             if edits.count > 1 { known.updateValue(new, forKey: edit.key) }
             results.append((edit.key, new))
@@ -120,7 +122,8 @@ extension ReplicaMachine {
             merged.edits = Self.effective(merged.edits, superseded: &superseded)
         }
         merged.number = writes[last].number
-        (merged.stage, merged.sentAfter) = (.sent, position?.revision ?? 0)
+        (merged.stage, merged.sentAfter, merged.turn) = (.sent, position?.revision ?? 0, nextTurn)
+        nextTurn += 1
         for write in writes[first...last] where !write.isBelow { raiseBases(write) }
         merged.isBelow = true
         writes.replaceSubrange(first...last, with: [merged])
@@ -224,6 +227,7 @@ extension ReplicaMachine {
         var keys = commit.changes.map(\.key)
         let number = number(ofTag: commit.origin.tag)
         var isOwn = false
+        let turn = number.flatMap { number in writes.first { $0.number == number }?.turn }
         let sent = writes.prefix(while: \.isBelow)
         let rest = sent.filter { !$0.isCovered(by: commit, number) }
         if rest.count < sent.count {
@@ -233,17 +237,18 @@ extension ReplicaMachine {
             }
             writes.replaceSubrange(sent.indices, with: rest)
         }
-        if let number { keys += settle(before: number) }
+        if let turn { keys += settle(before: turn) }
         return Step(
             changes: refresh(keys), origin: commit.origin, revision: commit.revision, isOwn: isOwn,
             coalesced: coalesced)
     }
 
-    /// The daemon takes writes in their order: with this one it has come to those before it, also to those that changed
-    /// nothing, and of which the watch does not tell.
-    private mutating func settle(before number: UInt64) -> [Key] {
+    /// The daemon takes writes in the order of their sending: with this one it has come to those before it, also to those
+    /// that changed nothing, and of which the watch does not tell. Not to older ones that were sent again after it.
+    private mutating func settle(before turn: UInt64) -> [Key] {
         var keys: [Key] = []
-        for index in writes.indices.prefix(while: { writes[$0].number < number }) where writes[index].stage == .sent {
+        for index in writes.indices.prefix(while: { writes[$0].isBelow })
+        where writes[index].stage == .sent && writes[index].turn < turn && !writes[index].isSettled {
             writes[index].isSettled = true
             keys += self.keys(of: writes[index])
         }
@@ -293,7 +298,7 @@ extension ReplicaMachine {
 
     /// The keys that readers may see change with a write.
     func keys(of write: Write) -> [Key] {
-        write.isReset ? allKeys : write.edits.map(\.key)
+        write.isReset ? Array(Set(allKeys).union(write.edits.map(\.key))) : write.edits.map(\.key)
     }
 
     private var allKeys: [Key] {

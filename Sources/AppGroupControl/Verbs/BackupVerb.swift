@@ -95,7 +95,10 @@ enum RestoreVerb {
         }
         if present == nil { _ = try session.createGroup(saved.group) }
         guard !plan.isEmpty else { return session.console.note("\(saved.group) is as it was saved") }
-        let request = WriteRequest(group: saved.group, edits: plan.edits, tag: session.invocation.value(.tag))
+        // Exactly what was saved, whatever has been written since we looked.
+        let sets = TextRendering.sorted(saved.values).map { Edit.set($0.key, $0.value) }
+        let request = WriteRequest(
+            group: saved.group, edits: sets, isReset: true, tag: session.invocation.value(.tag))
         _ = try session.call(.write(request))
         session.console.note(
             "\(saved.group): \(plan.edits.count) keys put back, as of revision \(saved.position.revision)")

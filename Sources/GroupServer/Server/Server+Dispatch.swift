@@ -149,7 +149,8 @@ extension Server {
     ) throws(GroupError) {
         let host = try writableHost(of: request.group)
         let changes = try host.state.changes(
-            for: request.edits, unchangedSince: request.unchangedSince, limits: configuration.limits)
+            for: request.edits, isReset: request.isReset, unchangedSince: request.unchangedSince,
+            limits: configuration.limits)
         guard !changes.isEmpty else {
             // Nothing to journal, but what this turn has applied before must be true before it is told.
             if let error = host.flush() {
