@@ -68,9 +68,9 @@ final class SearchList: Sendable {
 
     /// The effective value, noted by whoever tracks what it reads.
     func value(_ key: Key) -> Value? {
-        let slot = Self.slot(of: key)
+        let hash = Self.hash(of: key)
         let (scalar, found) = state.withLock { state -> (Value?, Cell?) in
-            guard let cell = state.recent[slot], cell.key == key else { return (nil, nil) }
+            guard let cell = state.recent[hash & (state.recent.count - 1)], cell.key == key else { return (nil, nil) }
             let scalar = cell.scalar
             return (scalar, scalar == nil ? cell : nil)
         }
@@ -82,23 +82,35 @@ final class SearchList: Sendable {
 
     /// The key's cell, through which it is read; made at the first asking.
     func cell(_ key: Key) -> Cell {
-        let slot = Self.slot(of: key)
+        let hash = Self.hash(of: key)
         return state.withLock { state in
-            if let cell = state.recent[slot], cell.key == key { return cell }
+            if let cell = state.recent[hash & (state.recent.count - 1)], cell.key == key { return cell }
             let cell = knownOrNewCell(key, &state)
-            state.recent[slot] = cell
+            state.recent[hash & (state.recent.count - 1)] = cell
             return cell
         }
     }
 
+    /// Powers of two: where a program reads more keys, there are more places, up to a bound.
     private static let recentCount = 64
+    private static let mostRecentCount = 1 << 13
 
-    private static func slot(of key: Key) -> Int {
+    /// Cheap rather than good: keys differ in their ends, most often, and a collision costs a look-up and no more.
+    private static func hash(of key: Key) -> Int {
         let bytes = key.string.utf8.span
         let count = bytes.count
-        guard count > 0 else { return 0 }
-        let mixed = Int(bytes[0]) &+ 7 &* Int(bytes[count / 2]) &+ 31 &* Int(bytes[count - 1]) &+ count
-        return mixed & (recentCount - 1)
+        var hash = UInt(bitPattern: count)
+        if count > 0 { hash = hash &* 31 &+ UInt(bytes[0]) }
+        for index in max(count - 8, 0)..<count { hash = hash &* 31 &+ UInt(bytes[index]) }
+        return Int(bitPattern: hash ^ hash >> 13)
+    }
+
+    /// Each of the known cells has a chance of its own place.
+    private static func makeRoom(_ state: inout State) {
+        guard state.cells.count * 2 > state.recent.count, state.recent.count < mostRecentCount else { return }
+        let count = state.recent.count * 4
+        state.recent = [Cell?](repeating: nil, count: count)
+        for (key, cell) in state.cells { state.recent[hash(of: key) & (count - 1)] = cell }
     }
 
     private func knownOrNewCell(_ key: Key, _ state: inout State) -> Cell {
@@ -108,6 +120,7 @@ final class SearchList: Sendable {
             key, argument: domains.argument(key), place: own.place(key), list: self,
             isLayered: !state.suites.isEmpty)
         state.cells[key] = cell
+        Self.makeRoom(&state)
         return cell
     }
 
