@@ -13,9 +13,8 @@ struct EffectiveChange: Sendable, Equatable {
 /// defaults; the first hit counts. It turns the steps of its groups into changes of what readers see.
 ///
 /// Safe for any thread. Owned by a `GroupDefaults`, which closes it at its end: until then it hears of changes, and its cells
-/// hold it. There is no weak reference to it, since that would slow down every read.
-///
-/// Locks are taken in this order: that of the queue, that of the state, a replica's or that of the process's domains.
+/// hold it. There is no weak reference to it, since that would slow down every read. Its lock may be held when a replica's is taken, never the
+/// other way round.
 final class SearchList: Sendable {
     typealias Observer = @Sendable (ReplicaMachine.Step, [EffectiveChange]) -> Void
 
@@ -24,19 +23,20 @@ final class SearchList: Sendable {
         var cells: [Key: Cell] = [:]
         /// Those that were read last, by a hash that costs next to nothing.
         var recent = [Cell?](repeating: nil, count: SearchList.recentCount)
-        var suites: [(replica: Replica, number: UInt64, observer: UInt64)] = []
+        var suites: [(replica: Replica, observer: UInt64)] = []
+        /// Each hears of the group's steps after the one that was the newest when it came.
+        var observers: [(id: UInt64, after: UInt64, call: Observer)] = []
         var errorObservers: [(id: UInt64, call: @Sendable (AppGroupError) -> Void)] = []
         /// Keys whose values could not be read as the type that was asked for, and were reported.
         var reported: Set<Key> = []
         var nextID: UInt64 = 1
+        /// Nil until somebody has to hear of changes.
+        var listening: (own: UInt64, registrations: UInt64)?
     }
 
-    let own: Replica
-    let domains: ProcessDomains
+    private let own: Replica
+    private let domains: ProcessDomains
     private let state = Mutex(State())
-    /// What observers have not heard of yet.
-    let queue = Mutex(SearchListQueue())
-    private let isListening = Atomic(false)
     private let hasSuites = Atomic(false)
     private let ownKeys = WholeList()
     private let allKeys = WholeList()
@@ -49,37 +49,19 @@ final class SearchList: Sendable {
 
     /// Nobody reads or observes any more.
     func close() {
-        let ended = queue.withLock { queue in
-            isListening.store(false, ordering: .releasing)
-            return queue.close()
-        }
-        let (suites, cells) = state.withLock { state in
+        let (listening, suites, cells) = state.withLock { state in
             defer {
-                (state.suites, state.cells) = ([], [:])
+                (state.listening, state.suites, state.cells) = (nil, [], [:])
                 state.recent = [Cell?](repeating: nil, count: Self.recentCount)
             }
-            return (state.suites, state.cells)
+            return (state.listening, state.suites, state.cells)
         }
         _ = cells
-        if let source = ended.own { own.removeObserver(source) }
-        if let source = ended.registrations { domains.removeObserver(source) }
-        for suite in suites { suite.replica.removeObserver(suite.observer) }
-        for (replica, observer) in ended.suites { replica.removeObserver(observer) }
-    }
-
-    /// From now on changes are heard of: before anything is read that somebody wants to know changes of.
-    private func listen() {
-        if isListening.load(ordering: .acquiring) { return }
-        queue.withLock { listen(&$0) }
-    }
-
-    private func listen(_ queue: inout SearchListQueue) {
-        guard queue.view == nil else { return }
-        let (ownID, step) = own.addObserver { [self] step in heard(.own, step) }
-        let (registrationsID, inbox, registered) = domains.addObserver { [self] in tell() }
-        queue.open(
-            ListView(own: step, registered: registered), own: ownID, registrations: registrationsID, inbox: inbox)
-        isListening.store(true, ordering: .releasing)
+        if let listening {
+            own.removeObserver(listening.own)
+            domains.removeObserver(listening.registrations)
+        }
+        for (replica, observer) in suites { replica.removeObserver(observer) }
     }
 
     // MARK: Reading
@@ -100,7 +82,6 @@ final class SearchList: Sendable {
 
     /// The key's cell, through which it is read; made at the first asking.
     func cell(_ key: Key) -> Cell {
-        listen()
         let hash = Self.hash(of: key)
         return state.withLock { state in
             if let cell = state.recent[hash & (state.recent.count - 1)], cell.key == key { return cell }
@@ -134,6 +115,7 @@ final class SearchList: Sendable {
 
     private func knownOrNewCell(_ key: Key, _ state: inout State) -> Cell {
         if let cell = state.cells[key] { return cell }
+        listen(&state)
         let cell = Cell(
             key, argument: domains.argument(key), place: own.place(key), list: self,
             isLayered: !state.suites.isEmpty)
@@ -149,14 +131,14 @@ final class SearchList: Sendable {
 
     /// What the group itself holds, noted as a whole.
     var ownValues: [Key: Value] {
-        listen()
+        state.withLock { listen(&$0) }
         ownKeys.noteAccess()
         return own.values
     }
 
     /// All keys with their effective values, noted as a whole.
     var allValues: [Key: Value] {
-        listen()
+        state.withLock { listen(&$0) }
         allKeys.noteAccess()
         return merged
     }
@@ -173,16 +155,12 @@ final class SearchList: Sendable {
         hasSuites.load(ordering: .acquiring) ? state.withLock { $0.suites.map(\.replica) } : []
     }
 
-    private var merged: [Key: Value] {
-        merged(own.values, suites.map(\.values), domains.allRegistered)
-    }
+    private var merged: [Key: Value] { merged(over: own.values) }
 
-    private func merged(
-        _ own: [Key: Value], _ suites: [[Key: Value]], _ registered: [Key: Value]
-    ) -> [Key: Value] {
-        var result = registered
-        for suite in suites.reversed() { result.merge(suite) { $1 } }
-        result.merge(own) { $1 }
+    private func merged(over values: [Key: Value]) -> [Key: Value] {
+        var result = domains.allRegistered
+        for suite in suites.reversed() { result.merge(suite.values) { $1 } }
+        result.merge(values) { $1 }
         result.merge(domains.allArguments) { $1 }
         return result
     }
@@ -192,33 +170,40 @@ final class SearchList: Sendable {
     /// Adds a group below those that are there; what becomes visible of it is told.
     func addSuite(_ replica: Replica) {
         guard replica !== own else { return }
-        change { queue, state in
-            guard !state.suites.contains(where: { $0.replica === replica }) else { return }
-            let number = queue.structure + 1
-            let (observer, step) = replica.addObserver { [self] step in heard(.suite(number), step) }
-            state.suites.append((replica, number, observer))
-            queue.append(.added(replica, after: step))
+        let observer = replica.addObserver { [self] step in suiteChanged(replica, step) }
+        let isNew = change { state in
+            guard !state.suites.contains(where: { $0.replica === replica }) else { return false }
+            state.suites.append((replica, observer))
+            return true
         }
+        if !isNew { replica.removeObserver(observer) }
     }
 
     /// Takes a group out; what was visible of it is told.
     func removeSuite(_ replica: Replica) {
-        change { queue, state in
-            guard let index = state.suites.firstIndex(where: { $0.replica === replica }) else { return }
-            queue.append(.removed(replica, observer: state.suites.remove(at: index).observer))
+        var removed: UInt64?
+        _ = change { state in
+            guard let index = state.suites.firstIndex(where: { $0.replica === replica }) else { return false }
+            removed = state.suites.remove(at: index).observer
+            return true
         }
+        if let removed { replica.removeObserver(removed) }
     }
 
-    private func change(_ body: (inout SearchListQueue, inout State) -> Void) {
-        queue.withLock { queue in
-            listen(&queue)
-            state.withLock { state in
-                body(&queue, &state)
-                hasSuites.store(!state.suites.isEmpty, ordering: .releasing)
-                for cell in state.cells.values { cell.setLayered(!state.suites.isEmpty) }
-            }
+    private func change(_ body: (inout State) -> Bool) -> Bool {
+        let before = merged
+        let isChanged = state.withLock { state in
+            let isChanged = body(&state)
+            hasSuites.store(!state.suites.isEmpty, ordering: .releasing)
+            for cell in state.cells.values { cell.setLayered(!state.suites.isEmpty) }
+            return isChanged
         }
-        tell()
+        guard isChanged else { return false }
+        let after = merged
+        let keys = Set(before.keys).union(after.keys).sorted()
+        announce(
+            ReplicaMachine.Step(isOwn: true), keys.map { EffectiveChange(key: $0, old: before[$0], new: after[$0]) })
+        return true
     }
 }
 
@@ -230,65 +215,95 @@ extension SearchList {
         addObserver(valuesOf: .none, call).id
     }
 
-    /// The same, with the values that the changes go on from. They are the newest, also where others have not heard of them.
+    /// The same, with the values that the changes go on from.
     func addObserver(valuesOf selection: KeySelection, _ call: @escaping Observer) -> (id: UInt64, values: [Key: Value])
     {
-        let (id, values) = queue.withLock { queue in
-            listen(&queue)
-            let (ownValues, step) = own.snapshot()
-            let suites = state.withLock { $0.suites }.map { (suite: $0, snapshot: $0.replica.snapshot()) }
-            let (registered, number) = domains.snapshot()
-            let ends = suites.map { (replica: $0.suite.replica, number: $0.suite.number, after: $0.snapshot.step) }
-            let view = ListView(own: step, suites: ends, registered: number, structure: queue.structure)
-            let id = queue.addObserver(view, call)
-            if case .none = selection { return (id, [Key: Value]()) }
-            return (id, merged(ownValues, suites.map(\.snapshot.values), registered))
+        let (id, values) = state.withLock { state in
+            listen(&state)
+            let (values, step) = own.snapshot()
+            state.nextID += 1
+            state.observers.append((state.nextID, step, call))
+            return (state.nextID, values)
         }
-        return (id, values.filter { selection.includes($0.key) })
+        if case .none = selection { return (id, [:]) }
+        return (id, merged(over: values).filter { selection.includes($0.key) })
     }
 
     func removeObserver(_ id: UInt64) {
         // The closure may hold the last reference to something: it goes when the lock is free again.
-        let removed = queue.withLock { $0.removeObserver(id) }
+        let removed = state.withLock { state in
+            state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
+        }
         _ = removed
     }
 
     /// For tests of leaks.
-    var observerCount: Int { queue.withLock { $0.observers.count } }
+    var observerCount: Int { state.withLock { $0.observers.count } }
 
-    private func heard(_ layer: SearchListQueue.Layer, _ step: ReplicaMachine.Step) {
-        queue.withLock { $0.append(.step(layer, step)) }
-        tell()
+    private func listen(_ state: inout State) {
+        guard state.listening == nil else { return }
+        state.listening = (
+            own.addObserver { [self] step in ownChanged(step) },
+            domains.addObserver { [self] changes in registrationsChanged(changes) }
+        )
     }
 
-    /// One thread tells at a time, so that all observers hear everything in one order, and each goes on from what it heard
-    /// last.
-    private func tell() {
-        var next = queue.withLock { $0.beginTelling(self) }
-        while let news = next {
-            deliver(news)
-            next = queue.withLock { $0.nextToTell(self) }
-        }
-    }
-
-    private func deliver(_ news: SearchListQueue.News) {
-        if !news.changes.isEmpty {
-            let cells = state.withLock { state in news.changes.compactMap { state.cells[$0.key] } }
-            for cell in cells { cell.announce() }
-            allKeys.announce()
-        }
-        for (observer, changes) in news.calls { observer(news.step, changes) }
-        if news.isOwn { announceOwn(news.step.changes) }
-        if let (replica, observer) = news.removal { replica.removeObserver(observer) }
+    private func ownChanged(_ step: ReplicaMachine.Step) {
+        announce(
+            step,
+            step.changes.map { change in
+                let below = change.old == nil || change.new == nil ? below(change.key) : nil
+                return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
+            })
+        announceOwn(step.changes)
     }
 
     /// What the group itself holds has changed, whether a reader sees it or not.
     private func announceOwn(_ changes: [Change]) {
         guard !changes.isEmpty else { return }
         let come = changes.filter { ($0.old == nil) != ($0.new == nil) }
-        let cells = come.isEmpty ? [] : state.withLock { state in come.compactMap { state.cells[$0.key] } }
+        let cells = state.withLock { state in come.compactMap { state.cells[$0.key] } }
         for cell in cells { cell.announceIsOwn() }
         ownKeys.announce()
+    }
+
+    private func suiteChanged(_ suite: Replica, _ step: ReplicaMachine.Step) {
+        let suites = suites
+        let higher = [own] + suites.prefix { $0 !== suite }
+        let lower = suites.drop { $0 !== suite }.dropFirst()
+        let changes = step.changes.compactMap { change -> EffectiveChange? in
+            if higher.contains(where: { $0.value(change.key) != nil }) { return nil }
+            let below = lower.lazy.compactMap { $0.value(change.key) }.first ?? domains.registered(change.key)
+            return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
+        }
+        var step = step
+        // Revisions and numbers are those of another group.
+        (step.revision, step.number) = (nil, 0)
+        announce(step, changes)
+    }
+
+    private func registrationsChanged(_ changes: [Change]) {
+        let visible = changes.filter { change in
+            own.value(change.key) == nil && !suites.contains { $0.value(change.key) != nil }
+        }
+        announce(
+            ReplicaMachine.Step(isOwn: true),
+            visible.map { EffectiveChange(key: $0.key, old: $0.old, new: $0.new) })
+    }
+
+    /// What an argument hides, no reader sees change; and what is equal has not changed.
+    private func announce(_ step: ReplicaMachine.Step, _ candidates: [EffectiveChange]) {
+        let changes = candidates.filter { $0.old != $0.new && domains.argument($0.key) == nil }
+        guard !changes.isEmpty else { return }
+        let (cells, observers) = state.withLock { state in
+            (
+                changes.compactMap { state.cells[$0.key] },
+                state.observers.compactMap { step.number == 0 || $0.after < step.number ? $0.call : nil }
+            )
+        }
+        for cell in cells { cell.announce() }
+        allKeys.announce()
+        for observer in observers { observer(step, changes) }
     }
 }
 

@@ -8,25 +8,69 @@ import Synchronization
 /// Safe for any thread. Observers are called outside all locks, one step after the other, on the thread that brought the
 /// step about (or on one that is busy telling earlier steps): they may read, write, add and remove observers.
 final class Replica: Sendable {
-    typealias Observer = StepQueue.Observer
+    typealias Observer = @Sendable (ReplicaMachine.Step) -> Void
 
     private struct State: ~Copyable {
         var machine: ReplicaMachine
         /// The keys that somebody reads. They hold what the machine shows.
         var places: [Key: Place] = [:]
-        /// What observers have not heard of yet.
-        var steps = StepQueue()
+        /// Steps that are not told yet; the first is at `head`.
+        var steps: [ReplicaMachine.Step] = []
+        var head = 0
+        /// The number of the newest step; 0 before the first.
+        var newestStep: UInt64 = 0
+        var isTelling = false
+        /// Each hears of the steps after the one that was the newest when it came.
+        var observers: [(id: UInt64, after: UInt64, call: Observer)] = []
+        var nextObserver: UInt64 = 1
         /// Opened when the group's state is known, or known to be out of reach.
         var gates: [Gate] = []
         var failure: AppGroupError?
 
         /// Takes a step: from here on every reader sees it. It is told afterwards.
         mutating func take(_ step: ReplicaMachine.Step?) {
-            guard let step, !step.changes.isEmpty else { return }
+            guard var step, !step.changes.isEmpty else { return }
             for change in step.changes { places[change.key]?.store(change.new) }
-            steps.add(step)
+            newestStep += 1
+            guard !observers.isEmpty else { return }
+            step.number = newestStep
+            // Where they come faster than observers take them, the last one takes in what comes. Not one that somebody who
+            // came after it begins with.
+            if steps.count - head >= Replica.stepLimit, let last = steps.last,
+                observers.allSatisfy({ $0.after < last.number })
+            {
+                steps[steps.count - 1] = last.followed(by: step)
+            } else {
+                steps.append(step)
+            }
+        }
+
+        mutating func beginTelling() -> (ReplicaMachine.Step, [Observer])? {
+            guard !isTelling else { return nil }
+            isTelling = true
+            return nextToTell()
+        }
+
+        mutating func nextToTell() -> (ReplicaMachine.Step, [Observer])? {
+            guard head < steps.count else {
+                isTelling = false
+                return nil
+            }
+            let step = steps[head]
+            head += 1
+            if head == steps.count {
+                steps.removeAll(keepingCapacity: head <= Replica.stepLimit)
+                head = 0
+            } else if head > Replica.stepLimit {
+                steps.removeFirst(head)
+                head = 0
+            }
+            return (step, observers.compactMap { $0.after < step.number ? $0.call : nil })
         }
     }
+
+    /// So many steps wait to be told before they are put together.
+    private static let stepLimit = 256
 
     let group: GroupIdentifier
     private let state: Mutex<State>
@@ -120,44 +164,33 @@ final class Replica: Sendable {
 
     /// One thread tells at a time, so that all observers hear everything in one order.
     func tell() {
-        var next = state.withLock { $0.steps.beginTelling() }
+        var next = state.withLock { $0.beginTelling() }
         while let (step, observers) = next {
             for observer in observers { observer(step) }
-            next = state.withLock { $0.steps.nextToTell() }
+            next = state.withLock { $0.nextToTell() }
         }
     }
 
-    /// Adds who hears of all steps after the one whose number comes back.
-    func addObserver(_ call: @escaping Observer) -> (id: UInt64, after: UInt64) {
-        state.withLock { $0.steps.addObserver(call) }
+    /// Adds who hears of all steps from now on, and of none before.
+    func addObserver(_ call: @escaping Observer) -> UInt64 {
+        state.withLock { state in
+            let id = state.nextObserver
+            state.nextObserver += 1
+            state.observers.append((id, state.newestStep, call))
+            return id
+        }
     }
 
     /// The values as they are after a step, and which one: what observers hear of later steps goes on from there.
     func snapshot() -> (values: [Key: Value], step: UInt64) {
-        state.withLock { ($0.machine.visible, $0.steps.seal()) }
-    }
-
-    /// The value after a step that an observer has heard of, or that a snapshot was taken after.
-    func value(_ key: Key, after step: UInt64) -> Value? {
-        state.withLock { $0.steps.old(key, after: step) ?? $0.machine.visible[key] }
-    }
-
-    /// All values after such a step.
-    func values(after step: UInt64) -> [Key: Value] {
-        state.withLock { state in
-            var values = state.machine.visible
-            for (key, old) in state.steps.olds(after: step) { values[key] = old }
-            return values
-        }
+        state.withLock { ($0.machine.visible, $0.newestStep) }
     }
 
     /// For tests of leaks.
-    var observerCount: Int { state.withLock { $0.steps.observerCount } }
+    var observerCount: Int { state.withLock { $0.observers.count } }
 
     func removeObserver(_ id: UInt64) {
-        // The closure may hold the last reference to something: it goes when the lock is free again.
-        let removed = state.withLock { $0.steps.removeObserver(id) }
-        _ = removed
+        state.withLock { $0.observers.removeAll { $0.id == id } }
     }
 
     // MARK: Readiness
