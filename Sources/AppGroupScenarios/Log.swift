@@ -1,8 +1,8 @@
-import AppGroup
+package import AppGroup
 import Synchronization
 
 /// What callbacks have told, and somebody who waits for so many of them.
-final class Log: Sendable {
+package final class Log: Sendable {
     private struct State {
         var entries: [String] = []
         var wanted = 0
@@ -11,7 +11,9 @@ final class Log: Sendable {
 
     private let state = Mutex(State())
 
-    func add(_ entry: String) {
+    package init() {}
+
+    package func add(_ entry: String) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.entries.append(entry)
             return state.entries.count >= state.wanted ? state.waiter.take() : nil
@@ -19,14 +21,14 @@ final class Log: Sendable {
         waiter?.resume()
     }
 
-    func add(_ change: GroupDefaults.Change) {
+    package func add(_ change: GroupDefaults.Change) {
         let values = "\(change.old?.string ?? "-") \(change.new?.string ?? "-")"
         add("\(change.key): \(values)\(change.isInitial ? " initial" : "")")
     }
 
-    var entries: [String] { state.withLock { $0.entries } }
+    package var entries: [String] { state.withLock { $0.entries } }
 
-    func wait(for count: Int) async {
+    package func wait(for count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 (state.wanted, state.waiter) = (count, state.entries.count < count ? continuation : nil)

@@ -28,14 +28,16 @@ struct ErrorTests {
         "R41: without a runtime directory: 2, and never /tmp",
         arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "run"]])
     func noRuntimeDirectory(_ environment: [String: String]) {
-        let run = CapturedRun(["list"], environment: environment)
-        #expect(run.status == 2)
-        #expect(
-            run.error == """
-                appgroupctl: XDG_RUNTIME_DIR is not set, so there is no place to look for appgroupd's socket
-                appgroupctl: log in as the user (su and sudo do not set it), or say --socket PATH
+        for arguments in [["list"], ["backup", "group.com.example.app", "-"]] {
+            let run = CapturedRun(arguments, environment: environment)
+            #expect(run.status == 2)
+            #expect(
+                run.error == """
+                    appgroupctl: XDG_RUNTIME_DIR is not set, so there is no place to look for appgroupd's socket
+                    appgroupctl: log in as the user (su and sudo do not set it), or say --socket PATH
 
-                """)
+                    """)
+        }
     }
 
     @Test("R80: an absent socket: 2, the path, and how to start the daemon")

@@ -1,3 +1,4 @@
+import AppGroupScenarios
 import Foundation
 import Observation
 import PropertyList
@@ -121,7 +122,7 @@ import Testing
     func `the binding tells of changes with old and new`(_ kind: WorldKind) async throws {
         let world = try SettingWorld(kind)
         let form = Form(world.reader)
-        let log = TokenTests.Log()
+        let log = Log()
         let tokens = [
             form.$theme.onChange { old, new in log.add("\(old) \(new)") },
             form.$profile.name.onChange { old, new in log.add("\(old) \(new)") },

@@ -1,3 +1,4 @@
+import AppGroupScenarios
 import Dispatch
 import Foundation
 import Synchronization
@@ -8,38 +9,6 @@ import Testing
 
 /// Observation by callback: what a callback may do, where it runs, and how it ends.
 @Suite struct TokenTests {
-    /// What callbacks have told, and somebody who waits for so many of them.
-    final class Log: Sendable {
-        private let state = Mutex<(entries: [String], wanted: Int, waiter: CheckedContinuation<Void, Never>?)>(
-            ([], 0, nil))
-
-        func add(_ entry: String) {
-            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                state.entries.append(entry)
-                return state.entries.count >= state.wanted ? state.waiter.take() : nil
-            }
-            waiter?.resume()
-        }
-
-        func add(_ change: GroupDefaults.Change) {
-            add(
-                "\(change.key): \(change.old?.string ?? "-") \(change.new?.string ?? "-")\(change.isInitial ? " initial" : "")"
-            )
-        }
-
-        var entries: [String] { state.withLock { $0.entries } }
-
-        func wait(for count: Int) async {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    (state.wanted, state.waiter) = (count, state.entries.count < count ? continuation : nil)
-                    return state.waiter == nil
-                }
-                if isThere { continuation.resume() }
-            }
-        }
-    }
-
     @Test func `U50 a change of this process is called back on its thread, before the setter returns`() {
         let settings = GroupDefaults.inMemory()
         let log = Log()

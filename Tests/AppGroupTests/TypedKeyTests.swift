@@ -1,3 +1,4 @@
+import AppGroupScenarios
 import Synchronization
 import TestSupport
 import Testing
@@ -115,7 +116,7 @@ extension GroupDefaults.Key<String?> {
     @Test(arguments: WorldKind.allCases)
     func `changes and callbacks tell of values`(_ kind: WorldKind) async throws {
         let world = try SettingWorld(kind)
-        let seen = TokenTests.Log()
+        let seen = Log()
         let tokens = [
             world.reader.observe(.maximum, initial: true) { change in
                 seen.add("\(change.old) \(change.new)\(change.isInitial ? " initial" : "")")
@@ -144,7 +145,7 @@ extension GroupDefaults.Key<String?> {
         let storage = AppStorage(.maximum, store: world.reader)
         let profile = AppStorage(
             wrappedValue: AppStorageTests.Profile(), "profile", store: world.reader)
-        let seen = TokenTests.Log()
+        let seen = Log()
         let tokens = [
             storage.projectedValue.onChange(initial: true) { old, new in seen.add("\(old) \(new)") },
             storage.projectedValue.onChange { change in

@@ -41,16 +41,18 @@ enum BackupVerb {
         for group in groups { backup.groups.append(try session.snapshot(of: group)) }
         try session.write(backup.encoded, to: path)
         let keys = backup.groups.reduce(0) { $0 + $1.values.count }
-        session.console.note("saved \(backup.groups.count) groups with \(keys) keys")
+        let count = StatusRendering.counted(backup.groups.count, "group")
+        session.console.note("saved \(count) with \(StatusRendering.counted(keys, "key"))")
     }
 }
 
 extension Session {
     /// All values at one revision, however many: as a watch begins.
     func snapshot(of group: GroupIdentifier) throws(Failure) -> Backup.Group {
+        let address = try address()
         let deadline = try answerDeadline()
         do throws(ConnectionError) {
-            let connection = try DaemonConnection(to: try addressOfDaemon(), deadline: deadline)
+            let connection = try DaemonConnection(to: address, deadline: deadline)
             try connection.watch([WatchedGroup(group: group)], deadline: deadline)
             var values: [Key: Value] = [:]
             while true {
@@ -63,10 +65,6 @@ extension Session {
         } catch {
             throw failure(error)
         }
-    }
-
-    private func addressOfDaemon() throws(ConnectionError) -> DaemonAddress {
-        do throws(Failure) { return try address() } catch { throw .closed }
     }
 }
 
@@ -100,7 +98,7 @@ enum RestoreVerb {
         let request = WriteRequest(
             group: saved.group, edits: sets, isReset: true, tag: session.invocation.value(.tag))
         _ = try session.call(.write(request))
-        session.console.note(
-            "\(saved.group): \(plan.edits.count) keys put back, as of revision \(saved.position.revision)")
+        let count = StatusRendering.counted(plan.edits.count, "key")
+        session.console.note("\(saved.group): \(count) put back, as of revision \(saved.position.revision)")
     }
 }

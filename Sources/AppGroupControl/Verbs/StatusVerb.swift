@@ -96,7 +96,7 @@ package enum StatusRendering {
             + [place, problem.advice.map { "  \($0)" }].compactMap { $0 }
     }
 
-    private static func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+    static func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
         "\(count) \(count == 1 ? one : many ?? one + "s")"
     }
 
