@@ -77,7 +77,9 @@ struct PlistMountTests {
 
     private func withMount(_ arguments: [String], at path: String, _ body: () throws -> Void) throws {
         try mount(arguments + [path])
-        defer { try? run("/bin/umount", [path]) }
+        // Lazily: a child that another test is just starting has our descriptors until it becomes its program, and for
+        // that long the mount is busy.
+        defer { try? run("/bin/umount", ["--lazy", path]) }
         try body()
     }
 
