@@ -37,12 +37,14 @@ struct Load {
             for await error in settings.errors { Report.complain("refused: \(error)") }
         }
         let chain = ChainCheck(settings)
+        guard let document = LoadDocument(group: group) else { return }
         let tally = Tally()
         Report.say("ready")
         let running = (0..<threads).compactMap { number in
             StressThread { [seed, name, seconds] in
                 var thread = LoadThread(
-                    settings, tally, "\(name).\(number)", seed: seed &+ UInt64(number), isDaemonKilled: seconds == 0)
+                    settings, document, tally, "\(name).\(number)", seed: seed &+ UInt64(number),
+                    isDaemonKilled: seconds == 0)
                 thread.run()
             }
         }
@@ -55,6 +57,7 @@ struct Load {
         Report.say("appends \(tally.appends.load(ordering: .relaxed))")
         Report.say("done")
         compare(settings, chain)
+        document.finish()
         errors.cancel()
     }
 

@@ -7,7 +7,11 @@ struct LoadThread {
     /// Shared lists grow with every element, and each change carries them: so not too many.
     private static let appendLimit = 60
 
+    /// Each save waits for the disk.
+    private static let saveLimit = 20
+
     private let settings: GroupDefaults
+    private let document: LoadDocument
     private let tally: Load.Tally
     private let name: String
     private let isDaemonKilled: Bool
@@ -16,10 +20,15 @@ struct LoadThread {
     /// How often in a row it has not waited for the daemon.
     private var haste = 0
     private var appended = 0
+    private var saved = 0
     private var tokens: [ObservationToken] = []
     private var tasks: [Task<Void, Never>] = []
 
-    init(_ settings: GroupDefaults, _ tally: Load.Tally, _ name: String, seed: UInt64, isDaemonKilled: Bool) {
+    init(
+        _ settings: GroupDefaults, _ document: LoadDocument, _ tally: Load.Tally, _ name: String, seed: UInt64,
+        isDaemonKilled: Bool
+    ) {
+        self.document = document
         (self.settings, self.tally, self.name, self.isDaemonKilled) = (settings, tally, name, isDaemonKilled)
         random = SplitMix(state: seed)
     }
@@ -31,7 +40,9 @@ struct LoadThread {
             count += 1
             // Not faster than the daemon takes it for ever: what waits would only grow.
             if count % 128 == 0 { pause() }
+            if count % 512 == 0 { save() }
         }
+        save()
         for task in tasks { task.cancel() }
         tokens = []
         // Last, so that what it holds at the end is known.
@@ -41,6 +52,7 @@ struct LoadThread {
         tally.operations.add(count, ordering: .relaxed)
         Report.say("own \(name) \(own)")
         Report.say("list \(name) \(appended)")
+        Report.say("document \(name) \(saved)")
     }
 
     private mutating func step() {
@@ -70,6 +82,13 @@ struct LoadThread {
             haste += 1
             if isPatient, error.code != .unreachable { Report.complain("synchronize: \(error)") }
         }
+    }
+
+    private mutating func save() {
+        document.look()
+        guard saved < Self.saveLimit else { return }
+        saved += 1
+        document.count(name)
     }
 
     // MARK: Writing

@@ -57,7 +57,18 @@ import Testing
         for (name, count) in Self.pairs(crowd, "list") where count > 0 {
             #expect(values["list.\(name)"] as? [Int] == Array(1...count))
         }
+        try checkDocument(crowd)
         print("operations \(crowd.sum("operations")), increments \(counts), changes \(crowd.sum("changes"))")
+    }
+
+    /// Every save is in the document that all have watched, as each process reads it.
+    private func checkDocument(_ crowd: CampaignCrowd) throws {
+        let saved = Self.pairs(crowd, "document").filter { $0.number > 0 }
+        #expect(!saved.isEmpty)
+        for worker in crowd.workers {
+            let entries = Set(worker.all("entry"))
+            #expect(entries == Set(saved.map { "\($0.name) \($0.number)" }))
+        }
     }
 
     /// Lines such as `own p0.1 217`.
