@@ -146,7 +146,7 @@ import Testing
             token.cancel()
         }
         #expect(settings.searchList.observerCount == 0)
-        #expect(settings.backend.replica.observerCount == 1)
+        #expect(settings.backend.replica.listenerCount == 1)
     }
 }
 

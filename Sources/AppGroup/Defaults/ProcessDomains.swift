@@ -8,12 +8,18 @@ import Synchronization
 final class ProcessDomains: Sendable {
     static let shared = ProcessDomains(arguments: ArgumentDomain.parse(Array(CommandLine.arguments.dropFirst())))
 
-    typealias Observer = @Sendable ([Change]) -> Void
-
     private struct Registrations {
         var values: [Key: Value] = [:]
-        var observers: [(id: UInt64, call: Observer)] = []
-        var nextID: UInt64 = 1
+        var listeners = LayerListeners()
+
+        mutating func take(_ defaults: [Key: Value]) -> [Change] {
+            var changes: [Change] = []
+            for (key, new) in defaults {
+                let old = values.updateValue(new, forKey: key)
+                if old != new { changes.append(Change(key: key, old: old, new: new)) }
+            }
+            return changes.sorted { $0.key < $1.key }
+        }
     }
 
     /// Fixed for the life of the process.
@@ -41,34 +47,26 @@ final class ProcessDomains: Sendable {
 
     var allRegistered: [Key: Value] { registrations.withLock { $0.values } }
 
-    /// Hears of changes of the registered defaults, outside all locks, on the thread that registers.
-    func addObserver(_ call: @escaping Observer) -> UInt64 {
-        registrations.withLock { registrations in
-            registrations.nextID += 1
-            registrations.observers.append((registrations.nextID, call))
-            return registrations.nextID
-        }
+    /// Adds who hears of changes of the registered defaults.
+    func addListener(_ listener: any LayerListener) {
+        registrations.withLock { $0.listeners.add(listener) }
     }
 
-    func removeObserver(_ id: UInt64) {
-        let removed = registrations.withLock { registrations in
-            registrations.observers.firstIndex { $0.id == id }.map { registrations.observers.remove(at: $0) }
-        }
+    func removeListener(_ listener: any LayerListener) {
+        let removed = registrations.withLock { $0.listeners.remove(listener) }
         _ = removed
     }
 
     /// Adds to the registered defaults; later ones win. Readers of keys that nothing above provides see them change.
     func register(_ defaults: [Key: Value]) {
-        let (changes, observers) = registrations.withLock { registrations in
-            var changes: [Change] = []
-            for (key, new) in defaults {
-                let old = registrations.values.updateValue(new, forKey: key)
-                if old != new { changes.append(Change(key: key, old: old, new: new)) }
-            }
-            return (changes.sorted { $0.key < $1.key }, registrations.observers.map(\.call))
+        let listeners = ChangeOrder.withLock {
+            let (changes, listeners) = registrations.withLock { ($0.take(defaults), $0.listeners.all) }
+            guard !changes.isEmpty else { return [any LayerListener]() }
+            Self.registrationCount.wrappingAdd(1, ordering: .releasing)
+            let step = ReplicaMachine.Step(changes: changes, isOwn: true)
+            for listener in listeners { listener.hear(step, of: .registered) }
+            return listeners
         }
-        guard !changes.isEmpty else { return }
-        Self.registrationCount.wrappingAdd(1, ordering: .releasing)
-        for observer in observers { observer(changes) }
+        for listener in listeners { listener.tell() }
     }
 }

@@ -2,36 +2,26 @@ import GroupModel
 import PropertyList
 import Synchronization
 
-/// One effective change: what a reader of the search list sees change.
-struct EffectiveChange: Sendable, Equatable {
-    var key: Key
-    var old: Value?
-    var new: Value?
-}
-
 /// Where a setting is looked for: the arguments of the command line, the group, the suites added to it, the registered
 /// defaults; the first hit counts. It turns the steps of its groups into changes of what readers see.
 ///
 /// Safe for any thread. Owned by a `GroupDefaults`, which closes it at its end: until then it hears of changes, and its cells
-/// hold it. There is no weak reference to it, since that would slow down every read. Its lock may be held when a replica's is taken, never the
-/// other way round.
+/// hold it. There is no weak reference to it, since that would slow down every read. Its lock may be held when a replica's is
+/// taken, never the other way round.
 final class SearchList: Sendable {
-    typealias Observer = @Sendable (ReplicaMachine.Step, [EffectiveChange]) -> Void
-
     private struct State: ~Copyable {
         /// The keys that somebody reads.
         var cells: [Key: Cell] = [:]
         /// Those that were read last, by a hash that costs next to nothing.
         var recent = [Cell?](repeating: nil, count: SearchList.recentCount)
-        var suites: [(replica: Replica, observer: UInt64)] = []
-        /// Each hears of the group's steps after the one that was the newest when it came.
-        var observers: [(id: UInt64, after: UInt64, call: Observer)] = []
+        var suites: [Replica] = []
+        var news = SearchListNews()
         var errorObservers: [(id: UInt64, call: @Sendable (AppGroupError) -> Void)] = []
         /// Keys whose values could not be read as the type that was asked for, and were reported.
         var reported: Set<Key> = []
         var nextID: UInt64 = 1
-        /// Nil until somebody has to hear of changes.
-        var listening: (own: UInt64, registrations: UInt64)?
+        /// Not until somebody has to hear of changes.
+        var isListening = false
     }
 
     private let own: Replica
@@ -49,19 +39,19 @@ final class SearchList: Sendable {
 
     /// Nobody reads or observes any more.
     func close() {
-        let (listening, suites, cells) = state.withLock { state in
+        let (isListening, suites, cells, news) = state.withLock { state in
             defer {
-                (state.listening, state.suites, state.cells) = (nil, [], [:])
+                (state.isListening, state.suites, state.cells, state.news) = (false, [], [:], SearchListNews())
                 state.recent = [Cell?](repeating: nil, count: Self.recentCount)
             }
-            return (state.listening, state.suites, state.cells)
+            return (state.isListening, state.suites, state.cells, state.news)
         }
-        _ = cells
-        if let listening {
-            own.removeObserver(listening.own)
-            domains.removeObserver(listening.registrations)
+        _ = (cells, news)
+        if isListening {
+            own.removeListener(self)
+            domains.removeListener(self)
         }
-        for (replica, observer) in suites { replica.removeObserver(observer) }
+        for replica in suites { replica.removeListener(self) }
     }
 
     // MARK: Reading
@@ -152,15 +142,13 @@ final class SearchList: Sendable {
     }
 
     private var suites: [Replica] {
-        hasSuites.load(ordering: .acquiring) ? state.withLock { $0.suites.map(\.replica) } : []
+        hasSuites.load(ordering: .acquiring) ? state.withLock { $0.suites } : []
     }
 
-    private var merged: [Key: Value] { merged(over: own.values) }
-
-    private func merged(over values: [Key: Value]) -> [Key: Value] {
+    private var merged: [Key: Value] {
         var result = domains.allRegistered
         for suite in suites.reversed() { result.merge(suite.values) { $1 } }
-        result.merge(values) { $1 }
+        result.merge(own.values) { $1 }
         result.merge(domains.allArguments) { $1 }
         return result
     }
@@ -170,40 +158,37 @@ final class SearchList: Sendable {
     /// Adds a group below those that are there; what becomes visible of it is told.
     func addSuite(_ replica: Replica) {
         guard replica !== own else { return }
-        let observer = replica.addObserver { [self] step in suiteChanged(replica, step) }
-        let isNew = change { state in
-            guard !state.suites.contains(where: { $0.replica === replica }) else { return false }
-            state.suites.append((replica, observer))
-            return true
+        change { suites in
+            guard !suites.contains(where: { $0 === replica }) else { return }
+            suites.append(replica)
+            replica.addListener(self)
         }
-        if !isNew { replica.removeObserver(observer) }
     }
 
     /// Takes a group out; what was visible of it is told.
     func removeSuite(_ replica: Replica) {
-        var removed: UInt64?
-        _ = change { state in
-            guard let index = state.suites.firstIndex(where: { $0.replica === replica }) else { return false }
-            removed = state.suites.remove(at: index).observer
-            return true
+        change { suites in
+            guard let index = suites.firstIndex(where: { $0 === replica }) else { return }
+            suites.remove(at: index)
+            replica.removeListener(self)
         }
-        if let removed { replica.removeObserver(removed) }
     }
 
-    private func change(_ body: (inout State) -> Bool) -> Bool {
-        let before = merged
-        let isChanged = state.withLock { state in
-            let isChanged = body(&state)
-            hasSuites.store(!state.suites.isEmpty, ordering: .releasing)
-            for cell in state.cells.values { cell.setLayered(!state.suites.isEmpty) }
-            return isChanged
+    private func change(_ body: (inout [Replica]) -> Void) {
+        ChangeOrder.withLock {
+            let before = merged
+            state.withLock { state in
+                body(&state.suites)
+                hasSuites.store(!state.suites.isEmpty, ordering: .releasing)
+                for cell in state.cells.values { cell.setLayered(!state.suites.isEmpty) }
+            }
+            let after = merged
+            let keys = Set(before.keys).union(after.keys).sorted()
+            note(
+                ReplicaMachine.Step(isOwn: true),
+                keys.map { EffectiveChange(key: $0, old: before[$0], new: after[$0]) })
         }
-        guard isChanged else { return false }
-        let after = merged
-        let keys = Set(before.keys).union(after.keys).sorted()
-        announce(
-            ReplicaMachine.Step(isOwn: true), keys.map { EffectiveChange(key: $0, old: before[$0], new: after[$0]) })
-        return true
+        tell()
     }
 }
 
@@ -211,99 +196,117 @@ final class SearchList: Sendable {
 
 extension SearchList {
     /// Adds who hears from now on of every step that changes something for a reader, in order, outside all locks.
-    func addObserver(_ call: @escaping Observer) -> UInt64 {
+    func addObserver(_ call: @escaping SearchListNews.Observer) -> UInt64 {
         addObserver(valuesOf: .none, call).id
     }
 
     /// The same, with the values that the changes go on from.
-    func addObserver(valuesOf selection: KeySelection, _ call: @escaping Observer) -> (id: UInt64, values: [Key: Value])
-    {
-        let (id, values) = state.withLock { state in
-            listen(&state)
-            let (values, step) = own.snapshot()
-            state.nextID += 1
-            state.observers.append((state.nextID, step, call))
-            return (state.nextID, values)
+    func addObserver(
+        valuesOf selection: KeySelection, _ call: @escaping SearchListNews.Observer
+    ) -> (id: UInt64, values: [Key: Value]) {
+        let (id, values) = ChangeOrder.withLock {
+            let id = state.withLock { state in
+                listen(&state)
+                return state.news.addObserver(call)
+            }
+            if case .none = selection { return (id, [Key: Value]()) }
+            return (id, merged)
         }
-        if case .none = selection { return (id, [:]) }
-        return (id, merged(over: values).filter { selection.includes($0.key) })
+        return (id, values.filter { selection.includes($0.key) })
     }
 
     func removeObserver(_ id: UInt64) {
         // The closure may hold the last reference to something: it goes when the lock is free again.
-        let removed = state.withLock { state in
-            state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
-        }
+        let removed = state.withLock { $0.news.removeObserver(id) }
         _ = removed
     }
 
     /// For tests of leaks.
-    var observerCount: Int { state.withLock { $0.observers.count } }
+    var observerCount: Int { state.withLock { $0.news.observerCount } }
 
     private func listen(_ state: inout State) {
-        guard state.listening == nil else { return }
-        state.listening = (
-            own.addObserver { [self] step in ownChanged(step) },
-            domains.addObserver { [self] changes in registrationsChanged(changes) }
-        )
+        guard !state.isListening else { return }
+        state.isListening = true
+        own.addListener(self)
+        domains.addListener(self)
     }
 
-    private func ownChanged(_ step: ReplicaMachine.Step) {
-        announce(
-            step,
-            step.changes.map { change in
-                let below = change.old == nil || change.new == nil ? below(change.key) : nil
-                return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
-            })
-        announceOwn(step.changes)
+    /// What an argument hides, no reader sees change; and what is equal has not changed.
+    private func note(_ step: ReplicaMachine.Step, _ candidates: [EffectiveChange]) {
+        let changes = candidates.filter { $0.old != $0.new && domains.argument($0.key) == nil }
+        guard !changes.isEmpty || !step.changes.isEmpty else { return }
+        state.withLock { state in
+            // Nobody has read anything yet.
+            guard state.isListening else { return }
+            state.news.append(.init(step: step, changes: changes))
+        }
     }
 
-    /// What the group itself holds has changed, whether a reader sees it or not.
-    private func announceOwn(_ changes: [Change]) {
-        guard !changes.isEmpty else { return }
-        let come = changes.filter { ($0.old == nil) != ($0.new == nil) }
-        let cells = state.withLock { state in come.compactMap { state.cells[$0.key] } }
-        for cell in cells { cell.announceIsOwn() }
-        ownKeys.announce()
+    private func ownChanges(_ step: ReplicaMachine.Step) -> [EffectiveChange] {
+        step.changes.map { change in
+            let below = change.old == nil || change.new == nil ? below(change.key) : nil
+            return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
+        }
     }
 
-    private func suiteChanged(_ suite: Replica, _ step: ReplicaMachine.Step) {
+    private func suiteChanges(_ step: ReplicaMachine.Step, of suite: Replica) -> [EffectiveChange] {
         let suites = suites
         let higher = [own] + suites.prefix { $0 !== suite }
         let lower = suites.drop { $0 !== suite }.dropFirst()
-        let changes = step.changes.compactMap { change -> EffectiveChange? in
+        return step.changes.compactMap { change -> EffectiveChange? in
             if higher.contains(where: { $0.value(change.key) != nil }) { return nil }
             let below = lower.lazy.compactMap { $0.value(change.key) }.first ?? domains.registered(change.key)
             return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
         }
-        var step = step
-        // Revisions and numbers are those of another group.
-        (step.revision, step.number) = (nil, 0)
-        announce(step, changes)
     }
 
-    private func registrationsChanged(_ changes: [Change]) {
-        let visible = changes.filter { change in
-            own.value(change.key) == nil && !suites.contains { $0.value(change.key) != nil }
+    private func registeredChanges(_ step: ReplicaMachine.Step) -> [EffectiveChange] {
+        step.changes.compactMap { change in
+            if own.value(change.key) != nil || suites.contains(where: { $0.value(change.key) != nil }) { return nil }
+            return EffectiveChange(key: change.key, old: change.old, new: change.new)
         }
-        announce(
-            ReplicaMachine.Step(isOwn: true),
-            visible.map { EffectiveChange(key: $0.key, old: $0.old, new: $0.new) })
+    }
+}
+
+extension SearchList: LayerListener {
+    func hear(_ step: ReplicaMachine.Step, of layer: Layer) {
+        var step = step
+        let changes: [EffectiveChange]
+        switch layer {
+        case .group(let replica) where replica === own: changes = ownChanges(step)
+        case .group(let suite):
+            changes = suiteChanges(step, of: suite)
+            // Revisions are those of another group.
+            (step.changes, step.revision) = ([], nil)
+        case .registered:
+            changes = registeredChanges(step)
+            step.changes = []
+        }
+        note(step, changes)
     }
 
-    /// What an argument hides, no reader sees change; and what is equal has not changed.
-    private func announce(_ step: ReplicaMachine.Step, _ candidates: [EffectiveChange]) {
-        let changes = candidates.filter { $0.old != $0.new && domains.argument($0.key) == nil }
-        guard !changes.isEmpty else { return }
-        let (cells, observers) = state.withLock { state in
-            (
-                changes.compactMap { state.cells[$0.key] },
-                state.observers.compactMap { step.number == 0 || $0.after < step.number ? $0.call : nil }
-            )
+    /// One thread tells at a time, so that all observers hear everything in one order.
+    func tell() {
+        var next = state.withLock { $0.news.beginTelling() }
+        while let (item, observers) = next {
+            announce(item)
+            if !item.changes.isEmpty {
+                for observer in observers { observer(item.step, item.changes) }
+            }
+            next = state.withLock { $0.news.nextToTell() }
+        }
+    }
+
+    private func announce(_ item: SearchListNews.Item) {
+        // Whether the group itself holds a key is told whether or not a reader sees its value change.
+        let own = item.step.changes.filter { ($0.old == nil) != ($0.new == nil) }
+        let (cells, ownCells) = state.withLock { state in
+            (item.changes.compactMap { state.cells[$0.key] }, own.compactMap { state.cells[$0.key] })
         }
         for cell in cells { cell.announce() }
-        allKeys.announce()
-        for observer in observers { observer(step, changes) }
+        if !item.changes.isEmpty { allKeys.announce() }
+        for cell in ownCells { cell.announceIsOwn() }
+        if !item.step.changes.isEmpty { ownKeys.announce() }
     }
 }
 

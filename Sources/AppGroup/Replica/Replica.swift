@@ -3,74 +3,28 @@ import GroupProtocol
 import PropertyList
 import Synchronization
 
-/// One group in this process: its state for readers, and the order in which observers hear of changes.
+/// One group in this process: its state for readers, and the way by which the search lists that show it hear of changes.
 ///
-/// Safe for any thread. Observers are called outside all locks, one step after the other, on the thread that brought the
-/// step about (or on one that is busy telling earlier steps): they may read, write, add and remove observers.
+/// Safe for any thread. Lists tell their observers outside all locks, one step after the other, on the thread that brought
+/// the step about (or on one that is busy telling earlier steps).
 final class Replica: Sendable {
-    typealias Observer = @Sendable (ReplicaMachine.Step) -> Void
-
     private struct State: ~Copyable {
         var machine: ReplicaMachine
         /// The keys that somebody reads. They hold what the machine shows.
         var places: [Key: Place] = [:]
-        /// Steps that are not told yet; the first is at `head`.
-        var steps: [ReplicaMachine.Step] = []
-        var head = 0
-        /// The number of the newest step; 0 before the first.
-        var newestStep: UInt64 = 0
-        var isTelling = false
-        /// Each hears of the steps after the one that was the newest when it came.
-        var observers: [(id: UInt64, after: UInt64, call: Observer)] = []
-        var nextObserver: UInt64 = 1
+        var listeners = LayerListeners()
         /// Opened when the group's state is known, or known to be out of reach.
         var gates: [Gate] = []
         var failure: AppGroupError?
 
-        /// Takes a step: from here on every reader sees it. It is told afterwards.
-        mutating func take(_ step: ReplicaMachine.Step?) {
-            guard var step, !step.changes.isEmpty else { return }
+        /// Takes a step: from here on every reader sees it.
+        ///
+        /// - Returns: who has to hear of it.
+        mutating func take(_ step: ReplicaMachine.Step) -> [any LayerListener] {
             for change in step.changes { places[change.key]?.store(change.new) }
-            newestStep += 1
-            guard !observers.isEmpty else { return }
-            step.number = newestStep
-            // Where they come faster than observers take them, the last one takes in what comes. Not one that somebody who
-            // came after it begins with.
-            if steps.count - head >= Replica.stepLimit, let last = steps.last,
-                observers.allSatisfy({ $0.after < last.number })
-            {
-                steps[steps.count - 1] = last.followed(by: step)
-            } else {
-                steps.append(step)
-            }
-        }
-
-        mutating func beginTelling() -> (ReplicaMachine.Step, [Observer])? {
-            guard !isTelling else { return nil }
-            isTelling = true
-            return nextToTell()
-        }
-
-        mutating func nextToTell() -> (ReplicaMachine.Step, [Observer])? {
-            guard head < steps.count else {
-                isTelling = false
-                return nil
-            }
-            let step = steps[head]
-            head += 1
-            if head == steps.count {
-                steps.removeAll(keepingCapacity: head <= Replica.stepLimit)
-                head = 0
-            } else if head > Replica.stepLimit {
-                steps.removeFirst(head)
-                head = 0
-            }
-            return (step, observers.compactMap { $0.after < step.number ? $0.call : nil })
+            return step.changes.isEmpty ? [] : listeners.all
         }
     }
-
-    /// So many steps wait to be told before they are put together.
-    private static let stepLimit = 256
 
     let group: GroupIdentifier
     private let state: Mutex<State>
@@ -125,7 +79,7 @@ final class Replica: Sendable {
 
     /// Works on the machine; what readers see change is told to the observers afterwards.
     func update<Result: Sendable>(
-        _ body: (inout ReplicaMachine) throws(GroupError) -> (Result, ReplicaMachine.Step?)
+        _ body: (inout ReplicaMachine) throws(GroupError) -> (Result, ReplicaMachine.Step)
     ) throws(GroupError) -> Result {
         defer { tell() }
         return try enqueue(body)
@@ -139,22 +93,36 @@ final class Replica: Sendable {
 
     /// `update`, but the observers hear of it with the next `tell` only: for a caller who holds a lock.
     func enqueue<Result: Sendable>(
-        _ body: (inout ReplicaMachine) throws(GroupError) -> (Result, ReplicaMachine.Step?)
+        _ body: (inout ReplicaMachine) throws(GroupError) -> (Result, ReplicaMachine.Step)
     ) throws(GroupError) -> Result {
-        let outcome = state.withLock { state -> Swift.Result<Result, GroupError> in
+        let outcome = inOrder { machine -> (Swift.Result<Result, GroupError>, ReplicaMachine.Step?) in
             do throws(GroupError) {
-                let (result, step) = try body(&state.machine)
-                state.take(step)
-                return .success(result)
+                let (result, step) = try body(&machine)
+                return (.success(result), step)
             } catch {
-                return .failure(error)
+                return (.failure(error), nil)
             }
         }
         return try outcome.get()
     }
 
     func enqueueStep(_ body: (inout ReplicaMachine) -> ReplicaMachine.Step?) {
-        state.withLock { $0.take(body(&$0.machine)) }
+        inOrder { ((), body(&$0)) }
+    }
+
+    private func inOrder<Result: Sendable>(
+        _ body: (inout ReplicaMachine) -> (Result, ReplicaMachine.Step?)
+    ) -> Result {
+        ChangeOrder.withLock {
+            let (result, step, listeners) = state.withLock { state in
+                let (result, step) = body(&state.machine)
+                return (result, step, step.map { state.take($0) } ?? [])
+            }
+            if let step {
+                for listener in listeners { listener.hear(step, of: .group(self)) }
+            }
+            return result
+        }
     }
 
     /// Looks at the machine, or changes what no reader sees.
@@ -162,35 +130,22 @@ final class Replica: Sendable {
         state.withLock { body(&$0.machine) }
     }
 
-    /// One thread tells at a time, so that all observers hear everything in one order.
+    /// Has the search lists tell of what they heard.
     func tell() {
-        var next = state.withLock { $0.beginTelling() }
-        while let (step, observers) = next {
-            for observer in observers { observer(step) }
-            next = state.withLock { $0.nextToTell() }
-        }
+        for listener in state.withLock({ $0.listeners.all }) { listener.tell() }
     }
 
     /// Adds who hears of all steps from now on, and of none before.
-    func addObserver(_ call: @escaping Observer) -> UInt64 {
-        state.withLock { state in
-            let id = state.nextObserver
-            state.nextObserver += 1
-            state.observers.append((id, state.newestStep, call))
-            return id
-        }
-    }
-
-    /// The values as they are after a step, and which one: what observers hear of later steps goes on from there.
-    func snapshot() -> (values: [Key: Value], step: UInt64) {
-        state.withLock { ($0.machine.visible, $0.newestStep) }
+    func addListener(_ listener: any LayerListener) {
+        state.withLock { $0.listeners.add(listener) }
     }
 
     /// For tests of leaks.
-    var observerCount: Int { state.withLock { $0.observers.count } }
+    var listenerCount: Int { state.withLock { $0.listeners.all.count } }
 
-    func removeObserver(_ id: UInt64) {
-        state.withLock { $0.observers.removeAll { $0.id == id } }
+    func removeListener(_ listener: any LayerListener) {
+        let removed = state.withLock { $0.listeners.remove(listener) }
+        _ = removed
     }
 
     // MARK: Readiness
