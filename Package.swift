@@ -137,6 +137,8 @@ let package = Package(
                 "appgroupctl", "appgroupd",
             ]
         ),
+        // A real systemd user manager, from installed files; only for root.
+        .testTarget(name: "SystemdTests", dependencies: ["TestSupport", "appgroupctl", "appgroupd"]),
         .testTarget(
             name: "ExampleTests",
             dependencies: [

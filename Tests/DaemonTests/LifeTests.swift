@@ -81,7 +81,7 @@ struct LifeTests {
         #expect(ready.first == "READY=1")
         #expect(ready.contains { $0.hasPrefix("STATUS=") })
         let peer = try daemon.peer(with: .example)
-        #expect(manager.next(with: "STATUS=1 groups, 1 clients") != nil)
+        #expect(manager.next(with: "STATUS=1 group, 1 client, 0 watches") != nil)
         daemon.process?.kill(SIGHUP)
         let reloading = try #require(manager.next(with: "RELOADING=1"))
         #expect(reloading.contains { $0.hasPrefix("MONOTONIC_USEC=") })

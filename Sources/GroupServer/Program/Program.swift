@@ -25,12 +25,31 @@ package enum Program {
         // Before there is any other thread: one that does not block them would take them.
         EventLoop.blockSignals()
         let passed = ServiceManager.takePassedDescriptors()
+        var listener: ListeningSocket?
         do throws(Exit) {
-            return try run(options(arguments), passed)
+            listener = try adopt(passed)
+            return try run(options(arguments), listener)
         } catch {
             Log.error(error.text)
             ServiceManager.notifyStatus(error.text)
+            if let listener { refuseClients(of: listener) }
             return error.status
+        }
+    }
+
+    /// Nobody will serve those who wait at systemd's socket: they are told at once, and do not make it start us again and
+    /// again.
+    private static func refuseClients(of listener: ListeningSocket) {
+        while let client = try? listener.accept() { client.shutdown() }
+    }
+
+    /// The socket that systemd passed, if it did.
+    private static func adopt(_ passed: [ServiceManager.PassedDescriptor]) throws(Exit) -> ListeningSocket? {
+        guard let descriptor = passed.first(where: { $0.name == "varlink" }) ?? passed.first else { return nil }
+        do throws(ListeningSocket.Failure) {
+            return try .adopt(FileDescriptor(owning: descriptor.rawValue))
+        } catch {
+            throw Exit(status: Status.failure, text: error.description)
         }
     }
 
@@ -43,7 +62,7 @@ package enum Program {
     }
 
     private static func run(
-        _ options: CommandLineOptions, _ passed: [ServiceManager.PassedDescriptor]
+        _ options: CommandLineOptions, _ passed: ListeningSocket?
     ) throws(Exit) -> Int32 {
         switch options.action {
         case .help:
@@ -83,13 +102,13 @@ package enum Program {
     }
 
     private static func serve(
-        _ options: CommandLineOptions, _ passed: [ServiceManager.PassedDescriptor]
+        _ options: CommandLineOptions, _ passed: ListeningSocket?
     ) throws(Exit) -> Int32 {
         let paths = try paths(options)
         let reader = try configuration(options, paths)
         for warning in reader.warnings { Log.warning(warning) }
         let store = try StoreLock(paths)
-        let listener = try listener(passed, paths)
+        let listener = if let passed { passed } else { try bind(paths) }
         do throws(SystemError) {
             let loop = try EventLoop()
             let daemon = Daemon(loop: loop)
@@ -109,19 +128,15 @@ package enum Program {
         }
     }
 
-    /// The socket that systemd passed, or one of our own.
-    private static func listener(
-        _ passed: [ServiceManager.PassedDescriptor], _ paths: Paths
-    ) throws(Exit) -> ListeningSocket {
-        let descriptor = passed.first { $0.name == "varlink" } ?? passed.first
-        guard descriptor != nil || paths.socket != nil else {
+    /// A socket of our own.
+    private static func bind(_ paths: Paths) throws(Exit) -> ListeningSocket {
+        guard let path = paths.socket else {
             throw Exit(
                 status: Status.configuration,
                 text: "XDG_RUNTIME_DIR is not set, so there is no place for the socket; give --socket PATH")
         }
         do throws(ListeningSocket.Failure) {
-            if let descriptor { return try .adopt(FileDescriptor(owning: descriptor.rawValue)) }
-            let listener = try ListeningSocket.bind(paths.socket ?? "")
+            let listener = try ListeningSocket.bind(path)
             register(paths)
             return listener
         } catch .inUse(let holder, let path) {

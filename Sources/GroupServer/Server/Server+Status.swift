@@ -36,7 +36,14 @@ extension Server {
     }
 
     var statusText: String {
-        "\(hosts.count + unopened.count) groups, \(connections.count) clients, \(watchCount) watches"
+        [
+            Self.count(hosts.count + unopened.count, "group", "groups"),
+            Self.count(connections.count, "client", "clients"), Self.count(watchCount, "watch", "watches"),
+        ].joined(separator: ", ")
+    }
+
+    private static func count(_ count: Int, _ one: String, _ many: String) -> String {
+        "\(count) \(count == 1 ? one : many)"
     }
 }
 
