@@ -34,7 +34,7 @@ import Testing
             _ = defaults.searchList.addObserver { _, changes in
                 if changes.contains(where: { $0.key == key && $0.new == value }) { finish() }
             }
-            if defaults.effectiveValue(key) == value { finish() }
+            if defaults.stored(key.string) == value { finish() }
         }
     }
 
@@ -42,9 +42,9 @@ import Testing
         let daemon = try RunningDaemon()
         let a = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
         let b = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
-        #expect(b.effectiveValue("theme") == nil)
+        #expect(b.stored("theme") == nil)
         let number = try a.submit([.set("theme", .string("dark"))])
-        #expect(a.effectiveValue("theme") == .string("dark"))
+        #expect(a.stored("theme") == .string("dark"))
         await see("theme", .string("dark"), in: b)
         try await answered(a, number)
         try b.submit([.remove("theme")])
@@ -60,19 +60,19 @@ import Testing
         var last: UInt64 = 0
         for number in 2...200 { last = try a.submit([.set("n", .integer(Int64(number)))]) }
         last = try a.submit([Edit(key: "count", operation: .increment, value: .integer(1))])
-        #expect(a.effectiveValue("n") == .integer(200))
+        #expect(a.stored("n") == .integer(200))
         try daemon.start()
         try await answered(a, last)
         let b = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
-        #expect(b.effectiveValue("n") == .integer(200))
-        #expect(b.effectiveValue("count") == .integer(1))
+        #expect(b.stored("n") == .integer(200))
+        #expect(b.stored("count") == .integer(1))
     }
 
     @Test func `kills under load lose nothing and count nothing twice`() async throws {
         let daemon = try RunningDaemon()
         let a = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
         let b = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
-        _ = b.effectiveValue("count")
+        _ = b.stored("count")
         var last: UInt64 = 0
         for round in 0..<20 {
             for _ in 0..<50 {
@@ -85,25 +85,25 @@ import Testing
         }
         try await answered(a, last)
         await see("count", .integer(1000), in: b)
-        #expect(a.effectiveValue("count") == .integer(1000))
+        #expect(a.stored("count") == .integer(1000))
     }
 
     @Test func `a refused write is taken back and told`() async throws {
         let daemon = try RunningDaemon(configuration: ["MaxValueSize=100"])
         let a = GroupDefaults(suiteName: "group.com.example.app", link: link(daemon))
-        _ = a.effectiveValue("k")
+        _ = a.stored("k")
         try a.submit([.set("k", .string(String(repeating: "x", count: 200)))])
         // `commit()` knows of a refusal that came before anybody waited; `whenAnswered` tells only who waits already.
         await #expect(throws: AppGroupError.self) { try await a.commit() }
-        #expect(a.effectiveValue("k") == nil)
+        #expect(a.stored("k") == nil)
     }
 
     @Test func `without a daemon reads do not wait and a bad name says so`() {
         let nowhere = DaemonLink(DaemonAddress(path: "/nonexistent/socket"), tagPrefix: "t")
         let a = GroupDefaults(suiteName: "group.com.example.app", link: nowhere)
-        #expect(a.effectiveValue("k") == nil)
+        #expect(a.stored("k") == nil)
         let bad = GroupDefaults(suiteName: "../etc", link: nowhere)
-        #expect(bad.effectiveValue("k") == nil)
+        #expect(bad.stored("k") == nil)
         #expect(throws: AppGroupError.self) { try bad.submit([.set("k", .integer(1))]) }
     }
 
@@ -119,6 +119,6 @@ import Testing
         try a.submit([.set("k", .integer(1))])
         try a.submit([.remove("k")])
         #expect(seen.withLock { $0.count } == 2)
-        #expect(a.effectiveValue("k") == nil)
+        #expect(a.stored("k") == nil)
     }
 }

@@ -46,7 +46,7 @@ import Testing
         let fired = Mutex<[String]>([])
         func track(_ key: Key) {
             withObservationTracking {
-                _ = list.value(key)
+                _ = list.value(key.string)
             } onChange: {
                 fired.withLock { $0.append(key.string) }
             }

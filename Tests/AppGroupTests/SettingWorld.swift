@@ -66,7 +66,7 @@ struct SettingWorld {
             if changes.contains(where: { $0.key == key && $0.new == value }) { once.finish() }
         }
         body()
-        if defaults.effectiveValue(key) == value { once.finish() }
+        if defaults.stored(key.string) == value { once.finish() }
         await once.wait()
         defaults.searchList.removeObserver(observer)
     }

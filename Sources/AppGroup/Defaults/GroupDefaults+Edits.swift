@@ -69,7 +69,7 @@ extension GroupDefaults.Edits {
     }
 
     func value(_ key: PropertyList.Key) -> Value? {
-        values[key] ?? settings.effectiveValue(key)
+        values[key] ?? settings.stored(key.string)
     }
 
     /// What the edits so far make of the group's own value: what lies below it in the search list is not edited.

@@ -17,7 +17,10 @@ extension GroupDefaults {
 
     /// The text; of a number its decimal form, of a boolean "1" or "0". Nil for an absent key and for other types.
     public func string(forKey key: String) -> String? {
-        Coercion.string(stored(key))
+        let value = stored(key)
+        // What most are is handed on as it is.
+        if case .string(let text)? = value { return text }
+        return Coercion.string(value)
     }
 
     /// The elements, if the value is an array.
@@ -124,10 +127,6 @@ extension GroupDefaults {
 }
 
 extension GroupDefaults {
-    func stored(_ key: String) -> Value? {
-        effectiveValue(PropertyList.Key(key))
-    }
-
     /// Whether the group itself holds the key, noted by whoever tracks what it reads.
     func isOwn(_ key: PropertyList.Key) -> Bool {
         if ForkGuard.isChild { return false }

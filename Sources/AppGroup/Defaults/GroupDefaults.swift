@@ -90,7 +90,7 @@ extension GroupDefaults {
     static let firstReadLimit = 2.0
 
     /// What a reader sees: the first hit in the search list. Noted by whoever tracks what it reads.
-    func effectiveValue(_ key: PropertyList.Key) -> Value? {
+    func stored(_ key: String) -> Value? {
         if !searchList.isReady {
             if ForkGuard.isChild { return nil }
             waitForFirstState()

@@ -8,12 +8,13 @@ import Synchronization
 /// Safe for any thread. Owned by a `GroupDefaults`, which closes it at its end: until then it hears of changes, and its cells
 /// hold it. There is no weak reference to it, since that would slow down every read. Its lock may be held when a replica's is
 /// taken, never the other way round.
+@safe
 final class SearchList: Sendable {
     private struct State: ~Copyable {
         /// The keys that somebody reads.
         var cells: [Key: Cell] = [:]
-        /// Those that were read last, by a hash that costs next to nothing.
-        var recent = [Cell?](repeating: nil, count: SearchList.recentCount)
+        /// The last one is in use.
+        var tables: [CellTable]
         var suites: [Replica] = []
         var news = SearchListNews()
         var errorObservers: [(id: UInt64, call: @Sendable (AppGroupError) -> Void)] = []
@@ -26,7 +27,9 @@ final class SearchList: Sendable {
 
     private let own: Replica
     private let domains: ProcessDomains
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    /// The table in use, which the state holds.
+    private let table: Atomic<Unmanaged<CellTable>>
     private let hasSuites = Atomic(false)
     private let ownKeys = WholeList()
     private let allKeys = WholeList()
@@ -35,6 +38,9 @@ final class SearchList: Sendable {
     init(own: Replica, domains: ProcessDomains = .shared) {
         self.own = own
         self.domains = domains
+        let first = CellTable(count: 64)
+        state = Mutex(State(tables: [first]))
+        unsafe table = Atomic(.passUnretained(first))
     }
 
     /// Nobody reads or observes any more.
@@ -42,7 +48,7 @@ final class SearchList: Sendable {
         let (isListening, suites, cells, news) = state.withLock { state in
             defer {
                 (state.isListening, state.suites, state.cells, state.news) = (false, [], [:], SearchListNews())
-                state.recent = [Cell?](repeating: nil, count: Self.recentCount)
+                for table in state.tables { table.removeAll() }
             }
             return (state.isListening, state.suites, state.cells, state.news)
         }
@@ -56,15 +62,15 @@ final class SearchList: Sendable {
 
     // MARK: Reading
 
-    /// The effective value, noted by whoever tracks what it reads.
-    func value(_ key: Key) -> Value? {
-        let hash = Self.hash(of: key)
-        let (scalar, found) = state.withLock { state -> (Value?, Cell?) in
-            guard let cell = state.recent[hash & (state.recent.count - 1)], cell.key == key else { return (nil, nil) }
-            let scalar = cell.scalar
-            return (scalar, scalar == nil ? cell : nil)
+    /// The effective value, noted by whoever tracks what it reads. The key comes as text, since to make one of it costs.
+    func value(_ name: String) -> Value? {
+        let hash = CellTable.hash(name)
+        if let cell = unsafe table.load(ordering: .acquiring)._withUnsafeGuaranteedRef({
+            unsafe $0.find(name, hash: hash)
+        }) {
+            return unsafe cell._withUnsafeGuaranteedRef { $0.value }
         }
-        return scalar ?? (found ?? cell(key)).value
+        return cell(Key(name)).value
     }
 
     /// Whether the group's state is there, and this process may read it.
@@ -72,46 +78,24 @@ final class SearchList: Sendable {
 
     /// The key's cell, through which it is read; made at the first asking.
     func cell(_ key: Key) -> Cell {
-        let hash = Self.hash(of: key)
-        return state.withLock { state in
-            if let cell = state.recent[hash & (state.recent.count - 1)], cell.key == key { return cell }
-            let cell = knownOrNewCell(key, &state)
-            state.recent[hash & (state.recent.count - 1)] = cell
+        state.withLock { state in
+            if let cell = state.cells[key] { return cell }
+            listen(&state)
+            let cell = Cell(
+                key, argument: domains.argument(key), place: own.place(key), list: self,
+                isLayered: !state.suites.isEmpty)
+            state.cells[key] = cell
+            add(cell, &state)
             return cell
         }
     }
 
-    /// Powers of two: where a program reads more keys, there are more places, up to a bound.
-    private static let recentCount = 64
-    private static let mostRecentCount = 1 << 13
-
-    /// Cheap rather than good: keys differ in their ends, most often, and a collision costs a look-up and no more.
-    private static func hash(of key: Key) -> Int {
-        let bytes = key.string.utf8.span
-        let count = bytes.count
-        var hash = UInt(bitPattern: count)
-        if count > 0 { hash = hash &* 31 &+ UInt(bytes[0]) }
-        for index in max(count - 8, 0)..<count { hash = hash &* 31 &+ UInt(bytes[index]) }
-        return Int(bitPattern: hash ^ hash >> 13)
-    }
-
-    /// Each of the known cells has a chance of its own place.
-    private static func makeRoom(_ state: inout State) {
-        guard state.cells.count * 2 > state.recent.count, state.recent.count < mostRecentCount else { return }
-        let count = state.recent.count * 4
-        state.recent = [Cell?](repeating: nil, count: count)
-        for (key, cell) in state.cells { state.recent[hash(of: key) & (count - 1)] = cell }
-    }
-
-    private func knownOrNewCell(_ key: Key, _ state: inout State) -> Cell {
-        if let cell = state.cells[key] { return cell }
-        listen(&state)
-        let cell = Cell(
-            key, argument: domains.argument(key), place: own.place(key), list: self,
-            isLayered: !state.suites.isEmpty)
-        state.cells[key] = cell
-        Self.makeRoom(&state)
-        return cell
+    private func add(_ cell: Cell, _ state: inout State) {
+        if let table = state.tables.last, state.cells.count * 2 <= table.count { return table.add(cell) }
+        let larger = CellTable(count: state.tables.reduce(64) { max($0, $1.count) } * 4)
+        for cell in state.cells.values { larger.add(cell) }
+        state.tables.append(larger)
+        unsafe table.store(.passUnretained(larger), ordering: .releasing)
     }
 
     /// Whether the group itself holds the key, noted like the effective value.

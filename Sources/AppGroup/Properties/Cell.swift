@@ -12,6 +12,8 @@ final class Cell: Observable, Sendable {
     let key: Key
     /// Given on the command line: it wins over everything, for the life of the process.
     private let argument: Value?
+    /// Asked at every read, which the value itself is too large for.
+    private let hasArgument: Bool
     private let place: Place
     /// It lets go of its cells when it is closed.
     private let list: SearchList
@@ -26,6 +28,7 @@ final class Cell: Observable, Sendable {
 
     init(_ key: Key, argument: Value?, place: Place, list: SearchList, isLayered: Bool) {
         (self.key, self.argument, self.place, self.list) = (key, argument, place, list)
+        hasArgument = argument != nil
         layered = Atomic(isLayered)
     }
 
@@ -38,14 +41,6 @@ final class Cell: Observable, Sendable {
     var value: Value? {
         registrar.access(self, keyPath: path)
         return untracked
-    }
-
-    /// The value, noted likewise, if it is the group's own boolean or number and nothing goes before it: read without any
-    /// lock.
-    var scalar: Value? {
-        guard argument == nil, let value = place.scalar else { return nil }
-        registrar.access(self, keyPath: path)
-        return value
     }
 
     /// Whether the group itself holds the key, noted in the same way, but for itself: what readers see may stay as it is
@@ -77,7 +72,8 @@ final class Cell: Observable, Sendable {
 
     /// The value for who does not want to hear of changes.
     var untracked: Value? {
-        argument ?? place.value ?? list.below(key)
+        if !hasArgument, let value = place.value { return value }
+        return argument ?? list.below(key)
     }
 
     /// What a reader sees has changed. Runs the trackers' code: no lock may be held.
