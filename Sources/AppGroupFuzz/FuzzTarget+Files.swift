@@ -50,6 +50,9 @@ extension FuzzTarget {
         let scan = RecordScanner.scan(bytes)
         require(scan.end <= bytes.count, "the sound part ends at \(scan.end) of \(bytes.count)")
         require(scan.payloads.allSatisfy { $0.upperBound < scan.end }, "a payload beyond the sound part")
+        if case .room(let size) = scan.tail {
+            require(bytes.suffix(size).allSatisfy { $0 == 0 } && scan.end + size == bytes.count, "room that is none")
+        }
         let sound = RecordScanner.scan(Array(bytes.prefix(scan.end)))
         require(sound.payloads == scan.payloads && sound.tail == .none, "the sound part is read otherwise alone")
         for line in bytes.split(separator: UInt8(ascii: "\n")) {

@@ -20,7 +20,7 @@ extension Journal {
         _ path: String, take: (Span<UInt8>, UInt64) -> Void
     ) throws(JournalError) -> Opened {
         let file = try openFile(path, .readWrite)
-        let (count, end, tail) = try scan(file, path, from: 0, take)
+        let (count, end, tail) = try scan(file, path, take)
         if case .damaged(let next) = tail {
             throw .damaged(offset: end, reason: "no sound record here, but one follows at byte \(next)")
         }
@@ -29,7 +29,8 @@ extension Journal {
             throw .damaged(
                 offset: 0, reason: tail == .none ? "the file is empty" : "no sound record at its beginning")
         }
-        var repaired = 0
+        var (repaired, room) = (0, UInt64(0))
+        if case .room(let size) = tail { room = UInt64(size) }
         do throws(SystemError) {
             if case .torn(let size) = tail {
                 try file.descriptor.truncate(to: Int64(end))
@@ -42,7 +43,8 @@ extension Journal {
             throw .system(SystemError(errno: error.errno, call: error.call, path: path))
         }
         // What was read may not be on the disk yet, if the one who wrote it was killed.
-        let journal = Journal(path: path, file: file, size: end, syncedSize: repaired > 0 ? end : 0)
+        let journal = Journal(
+            path: path, file: file, size: end, syncedSize: repaired > 0 ? end : 0, roomEnd: end + room)
         return Opened(journal: journal, repairedBytes: repaired)
     }
 
@@ -51,7 +53,8 @@ extension Journal {
     package static func readSoundRecords(
         _ path: String, from offset: UInt64 = 0, take: (Span<UInt8>, UInt64) -> Void
     ) throws(JournalError) {
-        _ = try scan(try openFile(path, .readOnly), path, from: offset, take)
+        let file = try openFile(path, .readOnly)
+        _ = try reading(path) { () throws(SystemError) in try records(of: file, path, from: offset, take) }
     }
 
     static func newPath(of path: String) -> String { path + ".new" }
@@ -67,15 +70,29 @@ extension Journal {
     }
 
     private static func scan(
-        _ file: SharedFile, _ path: String, from offset: UInt64, _ take: (Span<UInt8>, UInt64) -> Void
+        _ file: SharedFile, _ path: String, _ take: (Span<UInt8>, UInt64) -> Void
     ) throws(JournalError) -> (count: Int, end: UInt64, tail: RecordScan.Tail) {
-        do throws(SystemError) {
-            // Nobody else writes to it: what there is now is all.
-            let size = try file.descriptor.status().size
-            guard size <= sizeLimit else { throw SystemError(errno: .fileTooLarge, call: "read", path: path) }
-            var reader = RecordReader(size: Int(size), from: Int(clamping: offset))
-            let count = try reader.readRecords(of: file.descriptor, take)
+        try reading(path) { () throws(SystemError) in
+            let (count, reader) = try records(of: file, path, from: 0, take)
             return (count, UInt64(reader.end), try reader.tail(of: file.descriptor))
+        }
+    }
+
+    private static func records(
+        of file: SharedFile, _ path: String, from offset: UInt64, _ take: (Span<UInt8>, UInt64) -> Void
+    ) throws(SystemError) -> (count: Int, reader: RecordReader) {
+        // What there is now is all that is asked for, whoever goes on appending.
+        let size = try file.descriptor.status().size
+        guard size <= sizeLimit else { throw SystemError(errno: .fileTooLarge, call: "read", path: path) }
+        var reader = RecordReader(size: Int(size), from: Int(clamping: offset))
+        return (try reader.readRecords(of: file.descriptor, take), reader)
+    }
+
+    private static func reading<Result>(
+        _ path: String, _ body: () throws(SystemError) -> Result
+    ) throws(JournalError) -> Result {
+        do throws(SystemError) {
+            return try body()
         } catch {
             throw .system(SystemError(errno: error.errno, call: error.call, path: path))
         }

@@ -16,6 +16,12 @@ package final class Journal {
     let file: SharedFile
     /// Up to where the file is known to be on stable storage.
     private var syncedSize: UInt64
+    /// Up to where the file has zeros behind the records; no further than `size` where it has none.
+    private var roomEnd: UInt64
+    /// The size when this object was made.
+    private let initialSize: UInt64
+    /// The disk has no room to spare.
+    private var isRoomRefused = false
     /// A failed append may have left bytes behind `size`, and cutting them off failed too.
     private var hasDebris = false
     private var isRetired = false
@@ -39,11 +45,13 @@ package final class Journal {
     /// What the buffer may keep between appends. One snapshot shall not hold its megabytes for ever.
     private static let keptCapacity = 256 * 1024
 
-    init(path: String, file: SharedFile, size: UInt64, syncedSize: UInt64) {
+    init(path: String, file: SharedFile, size: UInt64, syncedSize: UInt64, roomEnd: UInt64 = 0) {
         self.path = path
         self.file = file
         self.size = size
         self.syncedSize = syncedSize
+        self.roomEnd = roomEnd
+        initialSize = size
     }
 
     /// Whether there is something that a power cut could take.
@@ -114,6 +122,54 @@ extension Journal {
             throw SystemError(errno: error.errno, call: error.call, path: path)
         }
         hasDebris = false
+        roomEnd = size
+    }
+}
+
+// MARK: - Room
+
+extension Journal {
+    /// Below this nothing is filled in: most groups get a few writes and then none for long. In bytes.
+    private static let leastRoom: UInt64 = 4 << 10
+    /// So much is filled in at a time at most, in bytes.
+    private static let mostRoom: UInt64 = 256 << 10
+    private static let mostRoomOfNext: UInt64 = 4 << 20
+    /// Rooms end where a page of memory does.
+    private static let pageSize: UInt64 = 4 << 10
+
+    /// Before records that somebody waits for are synced: fills in zeros behind them, for the next ones. To write over them
+    /// leaves the file as long as it is, so that an fdatasync is one write of the disk and no transaction of the file
+    /// system, which takes several times as long.
+    ///
+    /// As much is filled in as this object has appended, within bounds: so at most half of what a journal takes is room. It
+    /// needs no room to go on: where the disk refuses it, records are appended as ever, and meet the error themselves.
+    package func makeRoom() {
+        let wanted = min(size - initialSize, Self.mostRoom)
+        guard wanted >= Self.leastRoom, roomEnd < size + Self.leastRoom, !isRoomRefused, !hasDebris else { return }
+        let start = max(roomEnd, size)
+        let end = (size + wanted + Self.pageSize) & ~(Self.pageSize - 1)
+        do throws(SystemError) {
+            try file.descriptor.pwriteAll([UInt8](repeating: 0, count: Int(end - start)), at: Int64(start))
+            roomEnd = end
+        } catch {
+            isRoomRefused = true
+            cutBehindRecords()
+        }
+    }
+
+    /// How much room a journal that takes this one's place should have from the beginning on, in bytes: as much as this one
+    /// got to hold, if it needed any.
+    package var roomForNext: Int { roomEnd > initialSize ? Int(min(size - initialSize, Self.mostRoomOfNext)) : 0 }
+
+    /// Cuts off the room: the journal is a text again, to its end. Nothing is lost where that fails.
+    package func dropRoom() {
+        if roomEnd > size { cutBehindRecords() }
+    }
+
+    /// What stays where that fails are zeros.
+    private func cutBehindRecords() {
+        guard (try? file.descriptor.truncate(to: Int64(size))) != nil else { return }
+        roomEnd = size
     }
 }
 

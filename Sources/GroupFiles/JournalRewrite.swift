@@ -11,6 +11,8 @@ package struct JournalRewrite: Sendable {
     /// Of its records, in order.
     let offsets: [UInt64]
     let size: UInt64
+    /// Where the zeros behind the records end.
+    let roomEnd: UInt64
 
     /// Writes all records to `<journal>.new` and makes them durable. On an error no such file is left.
     package static func write(
@@ -21,9 +23,10 @@ package struct JournalRewrite: Sendable {
         }
     }
 
-    /// The same with the records that `body` appends, one after the other: never all of them are in memory.
+    /// The same with the records that `body` appends, one after the other: never all of them are in memory. Behind them go
+    /// `room` zeros, for the records that are to come (`Journal.makeRoom`); none where the disk refuses them.
     package static func write(
-        for journalPath: String, _ body: (inout RecordWriter) throws(SystemError) -> Void
+        for journalPath: String, room: Int = 0, _ body: (inout RecordWriter) throws(SystemError) -> Void
     ) throws(SystemError) -> JournalRewrite {
         let path = Journal.newPath(of: journalPath)
         try Files.unlinkIfPresent(path)
@@ -33,8 +36,10 @@ package struct JournalRewrite: Sendable {
             var writer = RecordWriter(file: file)
             try body(&writer)
             try writer.flush()
+            let roomEnd = writer.makeRoom(room)
             try file.descriptor.fsync()
-            return JournalRewrite(journalPath: journalPath, file: file, offsets: writer.offsets, size: writer.size)
+            return JournalRewrite(
+                journalPath: journalPath, file: file, offsets: writer.offsets, size: writer.size, roomEnd: roomEnd)
         } catch {
             try? Files.unlink(path)
             throw SystemError(errno: error.errno, call: error.call, path: path)
@@ -76,6 +81,25 @@ package struct RecordWriter {
         written += UInt64(buffer.count)
         buffer.removeAll(keepingCapacity: true)
     }
+
+    /// Zeros behind what was written out.
+    ///
+    /// - Returns: where they end.
+    func makeRoom(_ room: Int) -> UInt64 {
+        let zeros = [UInt8](repeating: 0, count: Self.chunkSize)
+        var end = size
+        do throws(SystemError) {
+            while end < size + UInt64(room) {
+                try file.descriptor.pwriteAll(zeros, at: Int64(end))
+                end += UInt64(zeros.count)
+            }
+        } catch {
+            // A disk that is nearly full has other uses for what it has left.
+            try? file.descriptor.truncate(to: Int64(size))
+            return size
+        }
+        return end
+    }
 }
 
 extension Journal {
@@ -93,7 +117,7 @@ extension Journal {
         _ path: String, payloads: some Sequence<[UInt8]>
     ) throws(SystemError) -> Adopted {
         let rewrite = try JournalRewrite.write(for: path, payloads: payloads)
-        let journal = Journal(path: path, file: rewrite.file, size: rewrite.size, syncedSize: rewrite.size)
+        let journal = Journal(rewrite)
         do throws(SystemError) {
             guard try Files.renameUnlessTaken(newPath(of: path), to: path) else {
                 throw SystemError(errno: .fileExists, call: "rename", path: path)
@@ -111,6 +135,12 @@ extension Journal {
         return Adopted(journal: journal, offsets: rewrite.offsets)
     }
 
+    private convenience init(_ rewrite: JournalRewrite) {
+        self.init(
+            path: rewrite.journalPath, file: rewrite.file, size: rewrite.size, syncedSize: rewrite.size,
+            roomEnd: rewrite.roomEnd)
+    }
+
     /// How many records of a tail are written at once.
     private var tailPiece: Int { 512 }
 
@@ -120,7 +150,7 @@ extension Journal {
     /// being used; on success it is retired. A journal whose fsync had failed is sound again with its replacement.
     package func adopt(_ rewrite: JournalRewrite, tail: [[UInt8]]) throws(SystemError) -> Adopted {
         precondition(rewrite.journalPath == path, "the rewrite of \(rewrite.journalPath) for \(path)")
-        let new = Journal(path: path, file: rewrite.file, size: rewrite.size, syncedSize: rewrite.size)
+        let new = Journal(rewrite)
         var offsets = rewrite.offsets
         do throws(SystemError) {
             if !tail.isEmpty {

@@ -65,9 +65,8 @@ struct RecordReader {
     func tail(of file: borrowing FileDescriptor) throws(SystemError) -> RecordScan.Tail {
         guard end < size else { return .none }
         let rest = try file.pread(count: size - end, at: Int64(end))
-        switch RecordScanner.scan(rest).tail {
-        case .none, .torn: return .torn(size: rest.count)
-        case .damaged(let next): return .damaged(next: end + next)
-        }
+        let tail = RecordScanner.tail(rest, at: end)
+        guard case .damaged(let next) = tail else { return tail }
+        return .damaged(next: end + next)
     }
 }

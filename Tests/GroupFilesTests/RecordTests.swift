@@ -84,7 +84,20 @@ import Testing
         Case(name: "no line feed", bytes: first + second.dropLast(), records: ["{\"a\":1}"], tail: .torn(size: 25)),
         Case(
             name: "zeros", bytes: first + [UInt8](repeating: 0, count: 4096), records: ["{\"a\":1}"],
-            tail: .torn(size: 4096)),
+            tail: .room(size: 4096)),
+        Case(
+            name: "half a record before zeros", bytes: first + second.dropLast(3) + [UInt8](repeating: 0, count: 600),
+            records: ["{\"a\":1}"], tail: .torn(size: 23)),
+        Case(
+            name: "a sector that was not written",
+            bytes: first + [UInt8](repeating: 0, count: 512 - 26) + [10] + second,
+            records: ["{\"a\":1}"], tail: .torn(size: 513)),
+        Case(
+            name: "the end of a record not written", bytes: unwritten(from: 512, to: 1024) + second, records: [],
+            tail: .torn(size: 1150)),
+        Case(
+            name: "zeros that end within a sector", bytes: unwritten(from: 520, to: 1020) + second, records: [],
+            tail: .damaged(next: 1124)),
         Case(name: "text", bytes: Array("hello\n".utf8), records: [], tail: .torn(size: 6)),
         Case(name: "upper case", bytes: first + upper(second), records: ["{\"a\":1}"], tail: .torn(size: 26)),
         Case(
@@ -183,6 +196,13 @@ func framed(_ text: String) -> [UInt8] {
 private func flipped(_ bytes: [UInt8], at index: Int) -> [UInt8] {
     var bytes = bytes
     bytes[index] ^= 1
+    return bytes
+}
+
+/// A record with zeros in it.
+private func unwritten(from start: Int, to end: Int) -> [UInt8] {
+    var bytes = framed(String(repeating: "x", count: 1105))
+    for index in start..<end { bytes[index] = 0 }
     return bytes
 }
 

@@ -142,6 +142,9 @@ enum FileCheck {
         let sound = "\(scan.payloads.count) sound records in \(scan.end) bytes"
         switch scan.tail {
         case .none: return CheckFinding(subject: path, summary: "a sound journal: \(sound)")
+        case .room(let size):
+            return CheckFinding(
+                subject: path, summary: "a sound journal: \(sound), and \(size) bytes of room for the next ones")
         case .torn(let size):
             return CheckFinding(
                 subject: path,

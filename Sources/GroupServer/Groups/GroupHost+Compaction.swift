@@ -62,7 +62,8 @@ extension GroupHost {
         let job = Compaction(
             path: journal.path, history: index.entries.suffix(kept).map(\.offset), state: state,
             plist: JournalEntry.plist(digest: plist.knownDigest, differences: plist.base.possibleDifferences),
-            projection: plist.projectedDigest.map { .projection(digest: $0, differences: plist.base.differences) })
+            projection: plist.projectedDigest.map { .projection(digest: $0, differences: plist.base.differences) },
+            room: server.isStopping ? 0 : journal.roomForNext)
         server.runFileJob(on: self) { .compacted(job.rewrite()) }
     }
 
@@ -134,6 +135,8 @@ struct Compaction: Sendable {
     /// What is known of the plist, seen from that state.
     var plist: JournalEntry
     var projection: JournalEntry?
+    /// How much room the new journal shall have from the beginning on, in bytes.
+    var room = 0
 
     /// A part of the snapshot, in bytes of keys and values: what is in memory of it at a time, here and when it is read.
     private static let partSize = 64 << 10
@@ -142,7 +145,7 @@ struct Compaction: Sendable {
         var failure: JournalUseFailure?
         var count = 0
         do throws(SystemError) {
-            let rewrite = try JournalRewrite.write(for: path) { (records) throws(SystemError) in
+            let rewrite = try JournalRewrite.write(for: path, room: room) { (records) throws(SystemError) in
                 let header = JournalEntry.header(
                     group: state.identifier.string, epoch: state.position.epoch, history: history.count)
                 try records.append(header.encoded)

@@ -32,6 +32,7 @@ extension GroupHost {
         sync.isUnderWay = true
         (sync.underWay, sync.waiters) = (sync.waiters, [])
         (sync.callbacksUnderWay, sync.callbacks) = (sync.callbacks, [])
+        if !sync.underWay.isEmpty { journal.makeRoom() }
         let handle = journal.syncHandle
         server.runSync(on: self) { .synced(handle, handle.sync()) }
     }

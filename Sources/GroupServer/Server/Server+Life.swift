@@ -73,6 +73,7 @@ extension Server {
         for host in hosts.values {
             host.flush()
             host.compactForStart()
+            host.journal.dropRoom()
             guard host.journal.hasUnsyncedBytes else { continue }
             if case .failure(let error) = host.journal.syncHandle.sync() {
                 Log.error("group \(host.identifier): the journal did not reach stable storage: \(error)")
