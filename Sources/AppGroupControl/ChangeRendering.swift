@@ -17,6 +17,21 @@ package enum ChangeRendering {
             + style.dim("(\(origin(commit.origin))\(note))")
     }
 
+    /// The same for programs: time, revision, key, old and new value, origin; `-` stands for no value.
+    package static func fields(_ change: Change, _ commit: Commit) -> [String] {
+        [commit.time.rfc3339Microseconds, String(commit.revision)]
+            + fields(change.key, change.old, change.new) + [origin(commit.origin)]
+    }
+
+    /// A value of a snapshot in the same form.
+    static func fields(_ key: Key, _ value: Value, at position: Position, _ reason: String) -> [String] {
+        ["-", String(position.revision)] + fields(key, nil, value) + [reason]
+    }
+
+    static func fields(_ key: Key, _ old: Value?, _ new: Value?) -> [String] {
+        [TextRendering.key(key)] + [old, new].map { $0.map(TextRendering.inline) ?? "-" }
+    }
+
     package static func json(_ change: Change, _ commit: Commit, coalesced: Int64? = nil) -> JSON {
         var object: JSONObject = [
             "group": .string(commit.group.string), "revision": .integer(commit.revision),
@@ -96,6 +111,14 @@ package enum ChangeRendering {
         if let unit = origin.unit { object["unit"] = .string(unit) }
         if let tag = origin.tag { object["tag"] = .string(tag) }
         return object
+    }
+}
+
+extension Console {
+    /// A line of `watch` and `history`.
+    func print(_ change: Change, of commit: Commit, coalesced: Int64? = nil) throws(Failure) {
+        if isPlain { return try print(fields: ChangeRendering.fields(change, commit)) }
+        try print(ChangeRendering.line(change, commit, coalesced: coalesced, usesColor: usesColor))
     }
 }
 

@@ -14,8 +14,14 @@ package final class Console {
     /// Gives the reason when it cannot.
     private let write: (Stream, [UInt8]) -> SystemError?
     private var pending: [UInt8] = []
-    package let usesColor: Bool
+    package private(set) var usesColor: Bool
     package var isQuiet = false
+    /// One line a record, fields set apart by tabs, no colours.
+    package var isPlain = false {
+        didSet { usesColor = usesColor && !isPlain }
+    }
+    /// What ends a line of the output.
+    package var terminator = UInt8(ascii: "\n")
 
     package init(usesColor: Bool = false, write: @escaping (Stream, [UInt8]) -> SystemError?) {
         self.usesColor = usesColor
@@ -25,8 +31,13 @@ package final class Console {
     /// One line of output.
     package func print(_ line: String) throws(Failure) {
         pending += line.utf8
-        pending.append(UInt8(ascii: "\n"))
+        pending.append(terminator)
         if pending.count >= Self.pieceSize { try flush() }
+    }
+
+    /// One record of several fields, for programs.
+    func print(fields: [String]) throws(Failure) {
+        try print(fields.joined(separator: "\t"))
     }
 
     /// Output that is no text of lines.

@@ -27,9 +27,17 @@ package enum Control {
         _ invocation: Invocation, _ console: Console, _ environment: Environment
     ) throws(Failure) {
         console.isQuiet = invocation.has(.quiet)
+        console.isPlain = invocation.has(.plain)
+        if invocation.has(.null) { console.terminator = 0 }
         if invocation.has(.version) { return try console.print("appgroupctl \(Version.string)") }
-        if invocation.has(.help) { return try Verb.printHelp(of: invocation.verb, console) }
-        try invocation.verb?.body(Session(invocation, console, environment))
+        try Pager.paging(invocation, environment) { () throws(Failure) in
+            if invocation.has(.help) {
+                try Verb.printHelp(of: invocation.verb, console)
+            } else {
+                try invocation.verb?.body(Session(invocation, console, environment))
+            }
+            try console.flush()
+        }
     }
 
     /// Swift repairs arguments that are no UTF-8, and the repaired text would be stored. Such a repair shows as U+FFFD;

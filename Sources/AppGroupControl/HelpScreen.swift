@@ -1,17 +1,46 @@
 /// The help, made from the table of verbs and options.
 package enum HelpScreen {
-    /// The general one.
+    /// The general one: it fits a screen of 24 lines.
     package static var general: String {
         """
         usage: appgroupctl [OPTION…] VERB [ARGUMENT…]
 
         Reads, writes and watches the settings that programs share through appgroupd.
 
-        \(section("verbs", Verb.all.map { ($0.synopsis, $0.summary) }))
-        \(section("options", Option.global.map { ($0.synopsis, $0.summary) }))
-        exit status: 0 done, 1 not found or refused, 2 appgroupd cannot be reached, 64 wrong usage
+        \(Verb.sections.map { names(of: $0.verbs, titled: $0.title) }.joined())
+          appgroupctl write group.com.example.app theme dark
+          appgroupctl watch group.com.example.app 'ui.*'
+
+        appgroupctl help VERB     what a verb does, its options, examples
+        appgroupctl help verbs    all verbs, one a line
+        appgroupctl help options  the options of every verb, and the exit status
 
         """
+    }
+
+    /// The words after `help` that are no verbs.
+    package static let topics: [String: String] = ["verbs": verbs, "options": options]
+
+    private static let verbs = Verb.sections.map { title, verbs in
+        section(title, verbs.map { ($0.synopsis, $0.summary) })
+    }.joined(separator: "\n")
+
+    private static let options =
+        section("options", Option.global.map { ($0.synopsis, $0.summary) })
+        + "\nexit status: 0 done, 1 not found or refused, 2 appgroupd cannot be reached, 64 wrong usage\n"
+
+    /// The names after the title, over as many lines as they need.
+    private static func names(of verbs: [Verb], titled title: String) -> String {
+        var lines: [String] = []
+        var line = "  " + title.padded(to: 10)
+        for verb in verbs {
+            if line.count + verb.name.count > 79 {
+                lines.append(line)
+                line = String(repeating: " ", count: 12)
+            }
+            line += verb.name + " "
+        }
+        return (lines + [line]).map { $0.dropLast() + "\n" }.joined()
     }
 
     package static func of(_ verb: Verb) -> String {
@@ -24,7 +53,7 @@ package enum HelpScreen {
         if !verb.options.isEmpty {
             text += "\n" + section("options", verb.options.map { ($0.synopsis, $0.summary) })
         }
-        return text + "\nappgroupctl --help lists the options that every verb takes.\n"
+        return text + "\nappgroupctl help options lists what every verb takes.\n"
     }
 
     private static func sentence(_ summary: String) -> String {
@@ -32,20 +61,8 @@ package enum HelpScreen {
     }
 
     private static func section(_ title: String, _ rows: [(String, String)]) -> String {
-        let width = rows.map(\.0.count).max() ?? 0
+        let width = rows.map(\.0.displayWidth).max() ?? 0
         let lines = rows.map { "  " + $0.0.padded(to: width + 2) + $0.1 + "\n" }
         return title + ":\n" + lines.joined()
-    }
-}
-
-extension String {
-    /// With spaces at the end, up to so many characters.
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
-
-    /// With spaces in front, for numbers.
-    func paddedLeft(to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - count)) + self
     }
 }

@@ -21,11 +21,11 @@ extension Invocation {
         return number
     }
 
-    /// The seconds of --timeout.
-    func seconds() throws(Failure) -> Double? {
-        guard let text = value(.timeout) else { return nil }
+    /// The seconds of --timeout, or of another option.
+    func seconds(_ option: Option = .timeout) throws(Failure) -> Double? {
+        guard let text = value(option) else { return nil }
         guard let seconds = Double(decimal: text), seconds.isFinite, seconds > 0 else {
-            throw .usage("\(Option.timeout.name) takes a number of seconds above 0, not \(quoted(text))", verb)
+            throw .usage("\(option.name) takes a number of seconds above 0, not \(quoted(text))", verb)
         }
         return seconds
     }

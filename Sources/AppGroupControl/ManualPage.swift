@@ -47,6 +47,9 @@ package enum ManualPage {
         .B NO_COLOR
         If not empty, no colours on a terminal.
         .TP
+        .B PAGER
+        What shows long output on a terminal, instead of less; empty or cat: nothing.
+        .TP
         .BR VISUAL ", " EDITOR
         The editor of
         .BR edit .

@@ -23,6 +23,10 @@ package struct Option: Sendable {
 extension Option {
     static let socket = Option("--socket", value: "PATH", "the daemon's socket, instead of the one in $XDG_RUNTIME_DIR")
     static let json = Option("--json", "print JSON, one value a line")
+    static let jsonSequence = Option("--json-seq", "the same with a record separator before each (RFC 7464)")
+    static let plain = Option("--plain", "for scripts: one line a record, fields set apart by tabs")
+    static let null = Option("--null", short: "-z", "end each line of the output with a zero byte instead")
+    static let noPager = Option("--no-pager", "print long output as it is, without $PAGER")
     static let timeout = Option(
         "--timeout", value: "SECONDS", "how long an answer may take (30); watch, wait: how long to wait")
     static let quiet = Option("--quiet", short: "-q", "no notes on standard error, only errors")
@@ -30,7 +34,7 @@ extension Option {
     static let help = Option("--help", short: "-h", "print this; after a verb, its help")
 
     /// What every verb takes.
-    static let global = [socket, json, timeout, quiet, version, help]
+    static let global = [socket, json, jsonSequence, plain, null, noPager, timeout, quiet, version, help]
 
     static let glob = Option("--glob", "take each KEY as a pattern: * any run, ? one character, \\ escapes")
     static let durable = Option("--durable", "come back when the change is on stable storage")
@@ -53,6 +57,8 @@ extension Option {
     static let since = Option("--since", value: "REVISION|TIME", "from then on")
     static let by = Option("--by", value: "CLIENT", "only what this program, unit or tag has done")
     static let exec = Option("--exec", value: "COMMAND", "run a shell command for each change, instead of printing it")
+    static let debounce = Option(
+        "--debounce", value: "SECONDS", "with --exec: run once a key, when nothing has changed for so long")
     static let state = Option("--state", value: "FILE", "with --exec: go on after the last change that FILE remembers")
     static let path = Option("--path", value: "FILE", "the link, instead of $XDG_CONFIG_HOME/GROUP.plist")
 }

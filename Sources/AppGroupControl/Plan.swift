@@ -50,6 +50,13 @@ package struct Plan {
 
     func print(of group: GroupIdentifier, namesGroup: Bool = false, _ session: Session) throws(Failure) {
         guard session.printsJSON else {
+            if session.printsPlain {
+                for edit in edits {
+                    let sides = ChangeRendering.fields(edit.key, present[edit.key], edit.value)
+                    try session.console.print(fields: (namesGroup ? [group.string] : []) + sides)
+                }
+                return
+            }
             for line in lines { try session.console.print(namesGroup ? "\(group) \(line)" : line) }
             return
         }

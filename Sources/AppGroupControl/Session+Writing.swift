@@ -56,9 +56,10 @@ extension Session {
         console.note("made the group \(group)")
     }
 
-    /// One value for scripts: bare, or as JSON.
+    /// One value for scripts: bare, in one line that shows the type, or as JSON.
     func print(value: Value) throws(Failure) {
         if printsJSON { return try print(JSONRendering.json(value)) }
+        if printsPlain { return try console.print(TextRendering.inline(value)) }
         try console.print(TextRendering.bare(value))
     }
 }

@@ -21,7 +21,9 @@ final class Session {
         self.environment = environment
     }
 
-    var printsJSON: Bool { invocation.has(.json) }
+    var printsJSON: Bool { invocation.has(.json) || invocation.has(.jsonSequence) }
+    /// For programs, and not as JSON.
+    var printsPlain: Bool { console.isPlain && !printsJSON }
     var arguments: [String] { invocation.arguments }
 
     /// The verb's first argument.
@@ -128,7 +130,7 @@ extension Session {
     }
 
     func print(_ json: JSON) throws(Failure) {
-        try console.print(json.description)
+        try console.print((invocation.has(.jsonSequence) ? "\u{1E}" : "") + json.description)
     }
 }
 

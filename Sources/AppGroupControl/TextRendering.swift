@@ -56,14 +56,15 @@ package enum TextRendering {
 
     /// As it is where that is unmistakable, else in quotation marks.
     package static func key(_ key: Key) -> String {
-        let isPlain = key.string.unicodeScalars.allSatisfy {
-            $0.isASCII && ($0.properties.isAlphabetic || isPlainSign($0))
-        }
+        let isPlain = key.string.unicodeScalars.allSatisfy(isPlain)
         return isPlain && !key.string.isEmpty ? key.string : quoted(key.string)
     }
 
-    private static func isPlainSign(_ scalar: Unicode.Scalar) -> Bool {
-        ("0"..."9").contains(scalar) || scalar == "." || scalar == "_" || scalar == "-"
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
+        default: false
+        }
     }
 
     /// With what a terminal would act upon, or a reader could not see, written as an escape.

@@ -1,4 +1,5 @@
 package import PropertyList
+import Varlink
 
 /// Reads one value of a given type from a word of the command line: strictly, where `defaults` makes 0 of garbage.
 package enum ValueParsing {
@@ -20,6 +21,9 @@ package enum ValueParsing {
         case .date: try date(text)
         case .data: try data(text)
         case .base64: try base64(text)
+        case .json: try json(text)
+        case .propertyList: try propertyList(text)
+        case .notation: try notation(text)
         case .array, .arrayAdd, .dictionary, .dictionaryAdd: throw Problem(expected: "one value")
         }
     }
@@ -79,6 +83,39 @@ package enum ValueParsing {
     private static func base64(_ text: String) throws(Problem) -> Value {
         guard let bytes = Base64.decode(text.utf8) else { throw Problem(expected: "base64 with padding") }
         return .data(bytes)
+    }
+
+    private static func json(_ text: String) throws(Problem) -> Value {
+        let json: JSON
+        do throws(JSONError) {
+            json = try JSON(parsing: Array(text.utf8))
+        } catch {
+            throw Problem(expected: "JSON (\(error))")
+        }
+        do throws(JSONReading.Problem) {
+            return try JSONReading.value(json)
+        } catch {
+            let place = error.path.isEmpty ? "" : "\(error.path): "
+            throw Problem(expected: "JSON that can be a value (\(place)\(error.reason))")
+        }
+    }
+
+    /// An element of its own, or a whole document.
+    private static func propertyList(_ text: String) throws(Problem) -> Value {
+        do throws(PropertyListError) {
+            return try XMLPropertyList.value(parsing: Array(text.utf8))
+        } catch {
+            throw Problem(expected: "an element of an XML property list (\(error))")
+        }
+    }
+
+    private static func notation(_ text: String) throws(Problem) -> Value {
+        do throws(NotationReading.Problem) {
+            return try NotationReading.value(text)
+        } catch {
+            let line = error.line > 1 ? "line \(error.line), " : ""
+            throw Problem(expected: "\(error.expected) at \(line)column \(error.column)")
+        }
     }
 
     /// Also the day alone, a blank for the `T` (as `defaults` prints dates), and an offset. A time without a zone is

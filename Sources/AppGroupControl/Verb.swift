@@ -26,12 +26,14 @@ package struct Verb: Sendable {
     package let options: [Option]
     /// Paragraphs for the verb's own help, ready wrapped.
     package let details: String
+    /// Whether a long output goes through a pager.
+    let isPaged: Bool
     let body: @Sendable (Session) throws(Failure) -> Void
 
     init(
         _ name: String, aliases: [String] = [], _ arguments: [Argument] = [], takesValue: Bool = false,
         valueIsOptional: Bool = false, summary: String, options: [Option] = [], details: String = "",
-        body: @escaping @Sendable (Session) throws(Failure) -> Void
+        isPaged: Bool = false, body: @escaping @Sendable (Session) throws(Failure) -> Void
     ) {
         self.name = name
         self.aliases = aliases
@@ -41,6 +43,7 @@ package struct Verb: Sendable {
         self.summary = summary
         self.options = options
         self.details = details
+        self.isPaged = isPaged
         self.body = body
     }
 
@@ -70,13 +73,23 @@ extension Verb.Argument {
 }
 
 extension Verb {
-    /// All of them, in the order of the help.
-    package static let all: [Verb] = [
-        .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
-        .deleteGroup, .find, .importFile, .export, .apply, .edit, .watch, .wait, .history, .log, .blame, .show, .diff,
-        .undo,
-        .status, .check, .repair, .backup, .restore, .sync, .link, .unlink, .completions, .help,
+    /// All of them by what they are about, in the order of the help.
+    package static let sections: [(title: String, verbs: [Verb])] = [
+        (
+            "values",
+            [
+                .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
+                .deleteGroup, .find,
+            ]
+        ),
+        ("live", [.watch, .wait]),
+        ("history", [.history, .log, .blame, .show, .diff, .undo]),
+        ("files", [.importFile, .export, .apply, .edit, .backup, .restore, .link, .unlink]),
+        ("daemon", [.status, .check, .repair, .sync]),
+        ("tool", [.completions, .help]),
     ]
+
+    package static let all: [Verb] = sections.flatMap(\.verbs)
 
     /// What shells and the installation call; the help does not show them.
     static let hidden: [Verb] = [.complete, .manual]

@@ -1,3 +1,4 @@
+import AppGroup
 import GroupModel
 import GroupProtocol
 import LinuxIO
@@ -16,6 +17,16 @@ final class WatchCommand {
     /// The values as far as they are known, to tell after a gap what is different.
     private var known: [Key: Value]?
     private(set) var failures = 0
+    /// For how many seconds nothing must have changed before the command runs; nil: it runs at once.
+    private let debounce: Double?
+    private var pending: Pending?
+
+    /// Changes that wait for a pause. Those of one key are one.
+    private struct Pending {
+        var changes: [Key: (change: Change, origin: String)] = [:]
+        var revision: Int64
+        var due: Deadline
+    }
 
     /// MAX_ARG_STRLEN of execve(2), in bytes: with one longer the command would not start.
     private static let variableLimit = 128 << 10
@@ -26,6 +37,7 @@ final class WatchCommand {
         self.group = group
         self.command = command
         statePath = session.invocation.value(.state)
+        debounce = try session.invocation.seconds(.debounce)
         environment = Subprocess.startEnvironment().filter { !$0.starts(with: "APPGROUP_".utf8) }
         guard let statePath, try session.exists(statePath) else { return }
         guard let state = WatchState(parsing: try session.read(statePath)), state.group == group else {
@@ -44,15 +56,41 @@ final class WatchCommand {
         if state == nil { state = WatchState(group: group, position: position) }
     }
 
+    /// When the changes that wait are to be handled; nil where none does.
+    var due: Deadline? { pending?.due }
+
     /// - Returns: for how many changes the command ran.
     func handle(_ event: WatchStream.Event, limit: Int64) throws(Failure) -> Int64 {
         switch event {
         case .deleted: return 0
         case .commit(let commit, _):
+            let origin = ChangeRendering.origin(commit.origin)
+            if let debounce { return gather(commit, origin, Deadline(afterSeconds: debounce)) }
             let changes = commit.changes.sorted { $0.key < $1.key }
-            return try handle(changes, commit.revision, ChangeRendering.origin(commit.origin), limit)
-        case .snapshot(let snapshot): return try handle(snapshot, limit)
+            return try handle(changes.map { ($0, origin) }, commit.revision, limit)
+        case .snapshot(let snapshot):
+            // It tells what waits, too.
+            pending = nil
+            return try handle(snapshot, limit)
         }
+    }
+
+    private func gather(_ commit: Commit, _ origin: String, _ due: Deadline) -> Int64 {
+        var pending = pending ?? Pending(revision: commit.revision, due: due)
+        for change in commit.changes where state?.isHandled(change.key, commit.revision) != true {
+            let old = pending.changes[change.key].map(\.change.old) ?? change.old
+            pending.changes[change.key] = (Change(key: change.key, old: old, new: change.new), origin)
+        }
+        (pending.revision, pending.due) = (commit.revision, due)
+        self.pending = pending
+        return 0
+    }
+
+    /// Handles what waits for a pause. What has come back to its old value is no change.
+    func runPending(_ limit: Int64) throws(Failure) -> Int64 {
+        guard let pending = pending.take() else { return 0 }
+        let changes = pending.changes.values.filter { $0.change.old != $0.change.new }
+        return try handle(changes.sorted { $0.change.key < $1.change.key }, pending.revision, limit)
     }
 
     /// The first one is where the watch begins. One after a gap stands for changes that nobody can tell one by one: the
@@ -64,15 +102,15 @@ final class WatchCommand {
         let isBeginning = snapshot.reason == "initial" && !session.invocation.has(.initial)
         let old = isBeginning ? snapshot.values : known ?? [:]
         let plan = Plan(from: old, to: snapshot.values, removesOthers: true)
-        let changes = plan.edits.map { Change(key: $0.key, old: old[$0.key], new: $0.value) }
-        return try handle(changes, snapshot.position.revision, "snapshot", limit, values: snapshot.values)
+        let changes = plan.edits.map { (Change(key: $0.key, old: old[$0.key], new: $0.value), "snapshot") }
+        return try handle(changes, snapshot.position.revision, limit, values: snapshot.values)
     }
 
     private func handle(
-        _ changes: [Change], _ revision: Int64, _ origin: String, _ limit: Int64, values: [Key: Value]? = nil
+        _ changes: [(Change, origin: String)], _ revision: Int64, _ limit: Int64, values: [Key: Value]? = nil
     ) throws(Failure) -> Int64 {
         var count: Int64 = 0
-        for change in changes {
+        for (change, origin) in changes {
             guard count < limit else { return count }
             guard state?.isHandled(change.key, revision) != true else { continue }
             try Subprocess.withoutEnding { () throws(Failure) in

@@ -9,9 +9,9 @@ package struct WatchState: Equatable {
     package var group: GroupIdentifier
     /// All up to here is handled.
     package var position: Position
-    /// The revision that was being handled.
+    /// The revision that was being handled, or the last one of those that were handled together.
     package var partialRevision: Int64 = 0
-    /// What of it is handled.
+    /// What of it, and of those before it, is handled.
     package var partialKeys: Set<Key> = []
 
     package init(group: GroupIdentifier, position: Position) {
@@ -20,7 +20,7 @@ package struct WatchState: Equatable {
     }
 
     package func isHandled(_ key: Key, _ revision: Int64) -> Bool {
-        revision == partialRevision && partialKeys.contains(key)
+        revision <= partialRevision && partialKeys.contains(key)
     }
 
     package mutating func handled(_ key: Key, _ revision: Int64) {

@@ -53,12 +53,14 @@ final class WatchStream {
 
     var isOver: Bool { end.isOver }
 
-    /// The next event. Nil after what the stream outlives: the time is over, another attempt is due, or a part came.
-    func next() throws(Failure) -> Event? {
+    /// The next event. Nil after what the stream outlives: the time is over, here or altogether, another attempt is due, or
+    /// a part came.
+    func next(until pause: Deadline = .never) throws(Failure) -> Event? {
         do throws(ConnectionError) {
-            if let connection { return event(try connection.next(deadline: end)) }
+            if let connection { return event(try connection.next(deadline: end.earlier(of: pause))) }
             return event(try connect())
         } catch {
+            if case .timedOut = error, connection != nil, pause.isOver, !end.isOver { return nil }
             connection = nil
             parts = [:]
             guard hasStood, Self.isPassing(error) else { throw session.failure(error) }

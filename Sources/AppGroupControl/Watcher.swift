@@ -1,3 +1,4 @@
+import AppGroup
 import GroupModel
 import GroupProtocol
 import Varlink
@@ -20,8 +21,8 @@ final class Watcher {
         command = try session.invocation.value(.exec).map { (text) throws(Failure) in
             try WatchCommand(text, of: group, session)
         }
-        guard command != nil || !session.invocation.has(.state) else {
-            throw .usage("--state goes with --exec", .watch)
+        for option in [Option.state, .debounce] where command == nil && session.invocation.has(option) {
+            throw .usage("\(option.name) goes with --exec", .watch)
         }
         let since = try session.invocation.value(.since).map { (text) throws(Failure) in
             try session.position(of: group, at: try Moment(text, of: .since, .watch))
@@ -32,10 +33,14 @@ final class Watcher {
 
     func run() throws(Failure) {
         while remaining != 0 {
-            if let event = try stream.next() {
+            if let event = try stream.next(until: command?.due ?? .never) {
                 try handle(event)
                 try session.console.flush()
-            } else if stream.isOver {
+            }
+            if let command, command.due?.isOver == true || stream.isOver {
+                count(try command.runPending(remaining ?? .max))
+            }
+            if stream.isOver {
                 try timeIsOver()
                 break
             }
@@ -47,8 +52,11 @@ final class Watcher {
 
     private func handle(_ event: WatchStream.Event) throws(Failure) {
         guard let command else { return try show(event) }
-        let count = try command.handle(event, limit: remaining ?? .max)
-        remaining = remaining.map { $0 - count }
+        count(try command.handle(event, limit: remaining ?? .max))
+    }
+
+    private func count(_ handled: Int64) {
+        remaining = remaining.map { $0 - handled }
     }
 
     private func timeIsOver() throws(Failure) {
@@ -78,9 +86,7 @@ extension Watcher {
             if session.printsJSON {
                 try session.print(ChangeRendering.json(change, commit, coalesced: coalesced))
             } else {
-                try session.console.print(
-                    ChangeRendering.line(
-                        change, commit, coalesced: coalesced, usesColor: session.console.usesColor))
+                try session.console.print(change, of: commit, coalesced: coalesced)
             }
             remaining = remaining.map { $0 - 1 }
         }
@@ -93,6 +99,12 @@ extension Watcher {
         if session.printsJSON {
             return try session.print(
                 ChangeRendering.json(snapshot: values, of: group, at: position, reason: snapshot.reason))
+        }
+        if session.printsPlain {
+            for (key, value) in TextRendering.sorted(values) {
+                try session.console.print(fields: ChangeRendering.fields(key, value, at: position, snapshot.reason))
+            }
+            return
         }
         for line in ChangeRendering.lines(snapshot: values, at: position, reason: snapshot.reason) {
             try session.console.print(line)

@@ -89,10 +89,14 @@ package enum WrittenValue: Equatable, Sendable {
             case .boolean: .boolean
             case .date: .date
             case .data: .data
-            case .string, .array, .dictionary, nil: nil
+            case .array, .dictionary: .notation
+            case .string, nil: nil
             }
-        guard let flag, let value = try? ValueParsing.value(word, as: flag) else { return .string(word) }
-        return value
+        guard let flag else { return .string(word) }
+        for flag in flag == .notation ? [flag, .json] : [flag] {
+            if let value = try? ValueParsing.value(word, as: flag), value.kind == present?.kind { return value }
+        }
+        return .string(word)
     }
 }
 

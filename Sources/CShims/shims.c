@@ -3,6 +3,7 @@
 #include "CShims.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <sys/vfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <wchar.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
 
@@ -54,6 +56,19 @@ int cshim_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC
 void cshim_trim_memory(void) { malloc_trim(0); }
 
 int cshim_gettid(void) { return gettid(); }
+
+static locale_t utf8_locale;
+static void make_utf8_locale(void) { utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+
+int cshim_wcwidth(uint32_t scalar) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_utf8_locale);
+    if (!utf8_locale) return 1;
+    locale_t before = uselocale(utf8_locale);
+    int width = wcwidth((wchar_t)scalar);
+    uselocale(before);
+    return width;
+}
 ssize_t cshim_getrandom(void *buffer, size_t length) { return getrandom(buffer, length, 0); }
 
 int cshim_thread_set_name(const char *name) {

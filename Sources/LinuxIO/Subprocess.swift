@@ -35,6 +35,44 @@ package enum Subprocess {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
     }
 
+    /// Runs the body with the standard output of this process going into a program, and waits for that program's end.
+    /// Meanwhile SIGINT is the program's alone: that is who has the terminal.
+    ///
+    /// - Throws: what the body throws. Where the program cannot be started the body runs all the same.
+    package static func withOutput<Failure: Error>(
+        into program: String, _ arguments: [String], environment: [[UInt8]], _ body: () throws(Failure) -> Void
+    ) throws(Failure) {
+        guard let pid = try? redirectOutput(into: program, arguments, environment) else { return try body() }
+        var set = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, SIGINT)
+        unsafe pthread_sigmask(SIG_BLOCK, &set, &before)
+        defer {
+            // The program reads to the end, which is there when nobody can write any more.
+            dup2(2, 1)
+            var status: Int32 = 0
+            unsafe waitpid(pid, &status, 0)
+            unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+        }
+        try body()
+    }
+
+    private static func redirectOutput(
+        into program: String, _ arguments: [String], _ environment: [[UInt8]]
+    ) throws(SystemError) -> Int32 {
+        let ends = try FileDescriptor.makePipe()
+        let reading = FileDescriptor(owning: ends.read)
+        let writing = FileDescriptor(owning: ends.write)
+        let texts = CStrings(([program] + arguments).map { Array($0.utf8) })
+        let variables = CStrings(environment)
+        let pid = try systemCall("fork", checking: program) {
+            unsafe cshim_spawn(program, texts.pointers, variables.pointers, reading.rawValue, 1, 2, 0)
+        }
+        _ = try systemCall("dup2") { dup2(writing.rawValue, 1) }
+        return pid
+    }
+
     /// Runs the body with the signals that ask a program to end held back: they act when it is done. For what is to be
     /// done whole. Of the calling thread only.
     package static func withoutEnding<Result, Failure: Error>(

@@ -25,6 +25,14 @@ package struct XMLPropertyList: Sendable {
         root = document.root
     }
 
+    /// The value of a text whose root need not be a dictionary: an element such as `<array>…</array>`, or a document.
+    package static func value(
+        parsing bytes: [UInt8], byteLimit: Int = XMLPropertyList.defaultByteLimit
+    ) throws(PropertyListError) -> Value {
+        var scanner = XMLScanner(bytes, at: try XMLScanner(bytes).checkEncoding(byteLimit: byteLimit))
+        return try scanner.anyValue()
+    }
+
     /// The text with exactly these entries. Nothing else changes in it; if nothing has changed it is the same text.
     ///
     /// Dates are cut to whole seconds, as XML property lists have them; a date that differs in its fraction alone is no

@@ -30,17 +30,31 @@ extension XMLScanner {
 
     /// Reads the whole text: its entries, and where the root dictionary's tag stands.
     mutating func document() throws(PropertyListError) -> (entries: [Key: Value], root: Int) {
+        let (entries, root) = try body { (scanner, root) throws(PropertyListError) in try scanner.rootEntries(of: root)
+        }
+        return (entries, root)
+    }
+
+    /// Reads the whole text, whose root may be any value.
+    mutating func anyValue() throws(PropertyListError) -> Value {
+        try body { (scanner, root) throws(PropertyListError) in try scanner.value(of: root, depth: 0) }.0
+    }
+
+    /// The root, with or without the element `plist` around it.
+    private mutating func body<Root>(
+        _ read: (inout Self, XMLTag) throws(PropertyListError) -> Root
+    ) throws(PropertyListError) -> (Root, Int) {
         try skipProlog()
         guard at < bytes.count else { throw failure(.noValue, at: at) }
         guard !isAtEndTag else { throw failure(.malformedTag, at: at) }
         let outer = try startTag()
         guard outer.element == .plist else {
-            let entries = try rootEntries(of: outer)
+            let value = try read(&self, outer)
             try expectEnd()
-            return (entries, outer.start)
+            return (value, outer.start)
         }
         let root = try firstElement(in: outer)
-        let entries = try rootEntries(of: root)
+        let value = try read(&self, root)
         try skipToTag()
         if at < bytes.count, !isAtEndTag {
             let second = try startTag()
@@ -48,7 +62,7 @@ extension XMLScanner {
         }
         try endTag(of: outer)
         try expectEnd()
-        return (entries, root.start)
+        return (value, root.start)
     }
 
     private mutating func skipProlog() throws(PropertyListError) {

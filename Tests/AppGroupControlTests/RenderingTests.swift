@@ -67,6 +67,43 @@ struct RenderingTests {
         #expect(try JSONReading.value(JSON(parsing: text)) == value, "seed \(seed): \(text)")
     }
 
+    @Test("what is printed is read again, in one line and over several", arguments: [UInt64](0..<200))
+    func notationIsLossless(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let value = Self.randomValue(&random, depth: 4)
+        for text in [TextRendering.inline(value), TextRendering.block(value)] {
+            #expect(try NotationReading.value(text) == value, "seed \(seed): \(text)")
+        }
+    }
+
+    static let badNotations: [(String, Int, Int, String)] = [
+        ("", 1, 1, #"a value such as "text", 42, 1.0, true, date(…), data(…), […] or {…}"#),
+        ("1 2", 1, 3, "nothing after the value"), ("[1 2]", 1, 4, "a comma or ]"), ("[1,", 1, 4, "]"),
+        ("{ a 1 }", 1, 5, "= after the key"), ("{ a = 1, a = 2 }", 1, 10, "a key that was not there before"),
+        ("{ = 1 }", 1, 3, "a key"),
+        ("{\n  a = x\n}", 2, 7, #"a value such as "text", 42, 1.0, true, date(…), data(…), […] or {…}"#),
+        (#""a"#, 1, 3, #"" at the end of the text"#), (#""a\q""#, 1, 3, #"\", \\, \n, \r, \t or \u{…}"#),
+        (#""\u{110000}""#, 1, 2, #"\", \\, \n, \r, \t or \u{…}"#), ("data(A)", 1, 6, "base64 with padding"),
+        ("date(2026", 1, 10, ")"),
+        ("text", 1, 1, #"a value such as "text", 42, 1.0, true, date(…), data(…), […] or {…}"#),
+        (String(repeating: "[", count: 70), 1, 65, "no more than 64 levels"),
+    ]
+
+    @Test("what is no value is told with its place", arguments: badNotations)
+    func badNotation(_ text: String, _ line: Int, _ column: Int, _ expected: String) {
+        #expect(throws: NotationReading.Problem(line: line, column: column, expected: expected)) {
+            try NotationReading.value(text)
+        }
+    }
+
+    @Test("texts are measured in the columns of a terminal")
+    func width() {
+        #expect(["", "abc", "Grüße", "e\u{301}", "設定", "🎨"].map(\.displayWidth) == [0, 3, 5, 1, 4, 2])
+        let table = Table(rows: [["設定", "1"], ["ab", "22"], ["c", "333"]], rightAligned: [1])
+        #expect(table.lines(isPlain: false) == ["設定    1", "ab     22", "c     333"])
+        #expect(table.lines(isPlain: true) == ["設定\t1", "ab\t22", "c\t333"])
+    }
+
     static let keys: [(Key, String)] = [
         ("theme", "theme"), ("ui.font-size_2", "ui.font-size_2"), ("", #""""#), ("a b", #""a b""#), ("@x", #""@x""#),
         ("ключ", #""ключ""#), ("a=b", #""a=b""#), ("a\nb", #""a\nb""#),

@@ -8,6 +8,10 @@ struct ValueParsingTests {
         .date(try #require(Timestamp(rfc3339: text)))
     }
 
+    static let nested: Value = .dictionary([
+        "a": .array([.integer(1), .real(1), .date(Timestamp(microseconds: 0))])
+    ])
+
     static let good: [(ValueFlag, String, Value)] = [
         (.string, "", .string("")),
         (.string, "-int", .string("-int")),
@@ -33,6 +37,15 @@ struct ValueParsingTests {
         (.data, "", .data([])),
         (.data, "00fFa5", .data([0, 255, 0xA5])),
         (.base64, "aGVsbG8=", .data(Array("hello".utf8))),
+        (.json, #"{"a": [1, 1.0, {"date": "1970-01-01T00:00:00Z"}]}"#, nested),
+        (
+            .propertyList,
+            "<dict><key>a</key>\n<array><integer>1</integer><real>1</real><date>1970-01-01T00:00:00Z</date></array></dict>",
+            nested
+        ),
+        (.propertyList, #"<?xml version="1.0"?><plist version="1.0"><true/></plist>"#, .boolean(true)),
+        (.notation, "{ a = [1, 1.0, date(1970-01-01T00:00:00Z)] }", nested),
+        (.notation, #""text""#, .string("text")),
     ]
 
     @Test("are read", arguments: good)

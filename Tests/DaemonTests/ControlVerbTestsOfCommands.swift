@@ -73,7 +73,7 @@ struct ControlVerbTestsOfCommands {
         #expect(eventually { daemon.directory.exists("state.json") })
         for round in 1...5 {
             let peer = try SettingsPeer(daemon)
-            for number in 1...60 {
+            for number in 1...200 {
                 try peer.write(
                     .example,
                     [.set(Key("k\(number % 7)"), .integer(Int64(1000 * round + number))), .set("x", .real(1))])
@@ -101,6 +101,27 @@ struct ControlVerbTestsOfCommands {
         let handled = lines.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
         #expect(Set(handled).count == handled.count)
         #expect(!lines.contains("overlap"))
+    }
+
+    @Test("watch --exec --debounce runs once for a key when a burst is over, with what was before it and after it")
+    func debounce() throws {
+        let (daemon, peer) = try ControlVerbTests.daemon()
+        let tool = try daemon.startControl([
+            "watch", Self.group, "--count", "2", "--debounce", "0.5", "--exec",
+            "echo $APPGROUP_KEY $APPGROUP_OLD $APPGROUP_NEW",
+        ])
+        #expect(try tool.readErrorLine() == "appgroupctl: watching \(Self.group)")
+        for number in 42...60 {
+            try peer.write(.example, [.set("n", .integer(Int64(number))), .set("flag", .boolean(number % 2 == 0))])
+            try peer.write(.example, [.set("name", .string("x"))])
+            try peer.write(.example, [.set("name", .string("plain"))])
+        }
+        // The name is what it was.
+        let run = try tool.finish()
+        #expect(run.output == "flag false true\nn 41 60\n")
+        #expect(run.code == 0)
+        #expect(try daemon.control(["watch", Self.group, "--debounce", "1"]).code == 64)
+        #expect(try daemon.control(["watch", Self.group, "--exec", "true", "--debounce", "no"]).code == 64)
     }
 
     @Test("a state file of something else is refused and left alone")

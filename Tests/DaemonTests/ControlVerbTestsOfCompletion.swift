@@ -10,7 +10,7 @@ struct ControlVerbTestsOfCompletion {
 
     static let cases: [([String], [String])] = [
         (["bl"], ["blame"]),
-        (["re"], ["read", "read-type", "rename", "repair", "restore"]),
+        (["re"], ["read", "read-type", "rename", "restore", "repair"]),
         (["read", "gr"], [group]),
         (["read", group, "n"], ["n", "name"]),
         (["--timeout", "5", "read", group, "na"], ["name"]),

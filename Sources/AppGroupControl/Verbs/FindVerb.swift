@@ -12,7 +12,7 @@ extension Verb {
             count. --json: {"group"} or {"group", "key", "value"}. Status 1 where nothing
             is found.
             """,
-        body: FindVerb.run)
+        isPaged: true, body: FindVerb.run)
 }
 
 enum FindVerb {
@@ -47,6 +47,9 @@ enum FindVerb {
                 try session.print([
                     "group": .string(group.string), "key": .string(key.string), "value": JSONRendering.json(value),
                 ])
+            } else if session.printsPlain {
+                try session.console.print(
+                    fields: [group.string, TextRendering.key(key), TextRendering.inline(value)])
             } else {
                 try session.console.print("\(group) \(TextRendering.key(key)) = \(TextRendering.inline(value))")
             }

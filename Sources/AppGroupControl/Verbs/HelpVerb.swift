@@ -1,8 +1,13 @@
 extension Verb {
     static let help = Verb(
-        "help", [Argument("VERB", .optional)], summary: "print this, or the help of a verb"
+        "help", [Argument("VERB", .optional)], summary: "print this, or the help of a verb",
+        details: "help verbs prints all verbs, one a line; help options the options of every verb.",
+        isPaged: true
     ) { (session) throws(Failure) in
         guard let name = session.arguments.first else { return try printHelp(of: nil, session.console) }
+        if let topic = HelpScreen.topics[name.lowercased()] {
+            return try session.console.print(String(topic.dropLast()))
+        }
         guard let verb = Verb.named(name) else {
             let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name), atLeast: 1)
             throw .usage("there is no verb \(quoted(name))" + NearNames.question(near), nil)

@@ -7,7 +7,7 @@ extension Verb {
         "history", [Argument("GROUP"), Argument("GLOB", .any)],
         summary: "print the changes that are still kept, newest first", options: [.limit],
         details: "One line a change, as watch prints them; GLOBs choose keys: * any run, ? one character, \\ escapes.",
-        body: HistoryVerb.run)
+        isPaged: true, body: HistoryVerb.run)
 }
 
 enum HistoryVerb {
@@ -27,6 +27,6 @@ enum HistoryVerb {
 
     private static func print(_ change: Change, _ commit: Commit, _ session: Session) throws(Failure) {
         if session.printsJSON { return try session.print(ChangeRendering.json(change, commit)) }
-        try session.console.print(ChangeRendering.line(change, commit, usesColor: session.console.usesColor))
+        try session.console.print(change, of: commit)
     }
 }

@@ -12,7 +12,8 @@ extension Verb {
             time, who made it (a program, its process and unit, file, administrator), and
             the changes. --json: one object a line, {"group", "revision", "time", "origin",
             "changes": [{"key", "old", "new"}]}.
-            """
+            """,
+        isPaged: true
     ) { (session) throws(Failure) in
         let names = session.arguments.dropFirst().map { $0 }
         let patterns = session.invocation.has(.glob) ? names : names.map { Key($0).pattern }
@@ -26,7 +27,7 @@ extension Verb {
 
     static let show = Verb(
         "show", [Argument("GROUP"), Argument("REVISION")], summary: "print one change of the history",
-        details: "As log prints it."
+        details: "As log prints it.", isPaged: true
     ) { (session) throws(Failure) in
         let (group, revision) = (try session.group(), try session.revision(1))
         guard revision > 0 else { throw .refused("revision 0 is the empty group, there is nothing to show") }
@@ -41,7 +42,8 @@ extension Verb {
         details: """
             From the first to the second, or to the present one. One line a key that is
             not the same; --json: one object, {"group", "key", "old", "new"}.
-            """
+            """,
+        isPaged: true
     ) { (session) throws(Failure) in
         let group = try session.group()
         let from = try session.revision(1)
@@ -63,12 +65,16 @@ extension Verb {
             change that is older than what is kept of the history. --json: one object a
             line, {"group", "key", "value", "revision", "time", "origin"}.
             """,
-        body: BlameVerb.run)
+        isPaged: true, body: BlameVerb.run)
 }
 
 extension Session {
     fileprivate func print(_ commit: Commit) throws(Failure) {
         if printsJSON { return try print(ChangeRendering.json(commit)) }
+        if printsPlain {
+            for change in commit.changes.sorted(by: { $0.key < $1.key }) { try console.print(change, of: commit) }
+            return
+        }
         for line in ChangeRendering.lines(commit, usesColor: console.usesColor) { try console.print(line) }
     }
 }
@@ -90,22 +96,21 @@ enum BlameVerb {
             return makers.count < values.count
         }
         if session.printsJSON { return try printJSON(values, makers, group, session) }
-        for line in lines(values, makers) { try session.console.print(line) }
+        let table = table(values, makers, isPlain: session.printsPlain)
+        for line in table.lines(isPlain: session.printsPlain) { try session.console.print(line) }
     }
 
-    private static func lines(_ values: [Key: Value], _ makers: [Key: Commit]) -> [String] {
-        let rows = TextRendering.sorted(values).map { key, value in
-            let commit = makers[key]
-            return [
-                commit.map { "r\($0.revision)" } ?? "-", commit?.time.rfc3339Microseconds ?? "-",
-                commit.map { ChangeRendering.origin($0.origin) } ?? "-",
-                "\(TextRendering.key(key)) = \(TextRendering.inline(value))",
-            ]
-        }
-        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            (0..<3).map { row[$0].padded(to: widths[$0]) + "  " }.joined() + row[3]
-        }
+    private static func table(_ values: [Key: Value], _ makers: [Key: Commit], isPlain: Bool) -> Table {
+        Table(
+            rows: TextRendering.sorted(values).map { key, value in
+                let commit = makers[key]
+                let head = [
+                    commit.map { (isPlain ? "" : "r") + String($0.revision) } ?? "-",
+                    commit?.time.rfc3339Microseconds ?? "-", commit.map { ChangeRendering.origin($0.origin) } ?? "-",
+                ]
+                let (name, text) = (TextRendering.key(key), TextRendering.inline(value))
+                return head + (isPlain ? [name, text] : ["\(name) = \(text)"])
+            })
     }
 
     private static func printJSON(

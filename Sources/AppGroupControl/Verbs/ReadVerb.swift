@@ -20,10 +20,13 @@ extension Verb {
             -infinity); a dictionary with a single entry of such a name is {"dictionary":
             {...}}.
 
+            --plain prints KEY and value as above, each in one line; of one KEY the value
+            alone. What is printed goes back by write with -value, JSON by -json.
+
             --at: by what is still kept of the history (log), or an error where it does
             not reach back so far.
             """,
-        body: ReadVerb.run)
+        isPaged: true, body: ReadVerb.run)
 }
 
 enum ReadVerb {
@@ -62,6 +65,10 @@ enum ReadVerb {
     private static func printAll(_ values: [Key: Value], _ session: Session) throws(Failure) {
         if session.printsJSON { return try session.print(.object(JSONRendering.object(values))) }
         for (key, value) in TextRendering.sorted(values) {
+            if session.printsPlain {
+                try session.console.print(fields: [TextRendering.key(key), TextRendering.inline(value)])
+                continue
+            }
             try session.console.print(TextRendering.entry(key, value))
         }
     }

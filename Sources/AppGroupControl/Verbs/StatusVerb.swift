@@ -9,9 +9,10 @@ extension Verb {
             plist: clean, pending (it is about to be written), damaged, readOnly,
             unreachable. watching: inotify, or polling where the file system tells
             nothing. What is wrong follows the table, with the place and what helps.
+            --plain prints the rows of the table alone, sizes in bytes.
             --json prints the daemon's own answer, or that for the group.
             """,
-        body: StatusVerb.run)
+        isPaged: true, body: StatusVerb.run)
 }
 
 enum StatusVerb {
@@ -28,9 +29,11 @@ enum StatusVerb {
         } else {
             if session.printsJSON { return try session.print(.object(raw)) }
         }
-        for line in StatusRendering.lines(status, isOneGroup: !session.arguments.isEmpty) {
-            try session.console.print(line)
-        }
+        let lines =
+            session.printsPlain
+            ? StatusRendering.plainLines(status)
+            : StatusRendering.lines(status, isOneGroup: !session.arguments.isEmpty)
+        for line in lines { try session.console.print(line) }
     }
 }
 
@@ -69,22 +72,20 @@ package enum StatusRendering {
     private static func table(_ groups: [GroupStatus]) -> [String] {
         guard !groups.isEmpty else { return ["no groups"] }
         let header = ["GROUP", "REVISION", "KEYS", "SIZE", "WATCHERS", "PLIST", "WATCHING"]
-        let rows =
-            [header]
-            + groups.map { group in
-                [
-                    group.group.string, String(group.position.revision), String(group.keys), size(group.bytes),
-                    String(group.watchers), group.plist.rawValue, group.watching.rawValue,
-                ]
-            }
-        let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            row.indices.map { column in
-                (1...4).contains(column)
-                    ? row[column].paddedLeft(to: widths[column])
-                    : column == row.count - 1 ? row[column] : row[column].padded(to: widths[column])
-            }.joined(separator: "  ")
-        }
+        let rows = [header] + groups.map { row($0, size: size($0.bytes)) }
+        return Table(rows: rows, rightAligned: Set(1...4)).lines(isPlain: false)
+    }
+
+    /// The groups alone, for programs.
+    package static func plainLines(_ status: DaemonStatus) -> [String] {
+        Table(rows: status.groups.map { row($0, size: String($0.bytes)) }).lines(isPlain: true)
+    }
+
+    private static func row(_ group: GroupStatus, size: String) -> [String] {
+        [
+            group.group.string, String(group.position.revision), String(group.keys), size, String(group.watchers),
+            group.plist.rawValue, group.watching.rawValue,
+        ]
     }
 
     private static func problem(_ subject: String, _ problem: Problem) -> [String] {

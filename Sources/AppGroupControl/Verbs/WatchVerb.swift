@@ -1,7 +1,7 @@
 extension Verb {
     static let watch = Verb(
         "watch", [Argument("GROUP"), Argument("GLOB", .any)], summary: "print every change as it happens",
-        options: [.initial, .since, .count, .exec, .state],
+        options: [.initial, .since, .count, .exec, .state, .debounce],
         details: """
             GLOBs choose keys: * any run, ? one character, \\ escapes. One line a change,
             with time, revision, key, old and new value, and who made it. --json prints
@@ -24,7 +24,9 @@ extension Verb {
             environment: scalars bare, the rest as JSON. A command that fails is told, and
             the watch goes on. With --state a restart neither misses nor repeats; a signal
             that ends the tool acts when the command has ended. After a gap the command
-            runs for each key that has another value than was known.
+            runs for each key that has another value than was known. With --debounce it
+            runs when nothing has changed for so many seconds, once for each key, with the
+            value before the first change and the one after the last.
 
             Ends after --count changes, or after --timeout seconds (with status 1 if
             --count was not reached). A daemon that goes away is waited for, and the watch

@@ -35,6 +35,7 @@ int cshim_renameat2(int old_directory, const char *old_path, int new_directory, 
 ssize_t cshim_pread_cached(int fd, void *bytes, size_t length, off_t offset); /* preadv2 with RWF_NOWAIT */
 int cshim_memfd_create(const char *name);  /* MFD_CLOEXEC */
 int cshim_gettid(void);
+int cshim_wcwidth(uint32_t scalar); /* in the locale C.UTF-8, whatever the process's own; -1 for what does not print */
 void cshim_trim_memory(void);              /* malloc_trim: gives unused heap pages back */
 ssize_t cshim_getrandom(void *buffer, size_t length);
 int cshim_thread_set_name(const char *name); /* of the calling thread; at most 15 bytes, the rest is cut */
