@@ -162,13 +162,16 @@ install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	elif ! cmp -s '$(CONFIG)' etc/appgroupd/appgroupd.conf; then \
 	    echo '$(CONFIG) was changed and is kept; the defaults are in $(SHAREDIR)/appgroupd.conf'; fi
 	install -m 0644 etc/appgroupd/appgroupd.conf '$(SHAREDIR)/appgroupd.conf'
-	install -d -m 0755 '$(MANDIR)/man1' \
+	install -d -m 0755 '$(MANDIR)/man1' '$(MANDIR)/man5' '$(MANDIR)/man8' \
 	    $(foreach file,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION),'$(dir $(file))')
 	$(TOOL) manual >'$(MANDIR)/man1/appgroupctl.1'
+	$(DAEMON) --manual appgroupd.conf >'$(MANDIR)/man5/appgroupd.conf.5'
+	$(DAEMON) --manual appgroupd >'$(MANDIR)/man8/appgroupd.8'
 	$(TOOL) completions bash >'$(BASH_COMPLETION)'
 	$(TOOL) completions zsh >'$(ZSH_COMPLETION)'
 	$(TOOL) completions fish >'$(FISH_COMPLETION)'
-	@chmod 0644 '$(MANDIR)/man1/appgroupctl.1' '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
+	@chmod 0644 '$(MANDIR)/man1/appgroupctl.1' '$(MANDIR)/man5/appgroupd.conf.5' '$(MANDIR)/man8/appgroupd.8' \
+	    '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
 	@echo 'installed; to start it for yourself: systemctl --user daemon-reload && systemctl --user enable --now appgroupd.socket'
 
 uninstall:  ## Remove what install put there; settings and a changed configuration stay
@@ -176,7 +179,8 @@ uninstall:  ## Remove what install put there; settings and a changed configurati
 	    echo '$(CONFIG) was changed and stays'; else rm -f '$(CONFIG)'; fi
 	rm -f '$(LIBEXECDIR)/appgroupd' '$(BINDIR)/appgroupctl'
 	rm -f $(foreach unit,$(notdir $(wildcard systemd/*.socket systemd/*.service)),'$(UNITDIR)/$(unit)')
-	rm -f '$(SHAREDIR)/appgroupd.conf' '$(MANDIR)/man1/appgroupctl.1'
+	rm -f '$(SHAREDIR)/appgroupd.conf' '$(MANDIR)/man1/appgroupctl.1' '$(MANDIR)/man5/appgroupd.conf.5' \
+	    '$(MANDIR)/man8/appgroupd.8'
 	rm -f '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
 	@rmdir '$(SHAREDIR)' '$(dir $(CONFIG))' 2>/dev/null || true
 

@@ -1,3 +1,5 @@
+import GroupModel
+
 /// Takes a command line apart by the table of verbs and options. Lives as long as one parse.
 ///
 /// Options may stand before and after the verb and its arguments; `--` ends them. Within the value of `write` a word

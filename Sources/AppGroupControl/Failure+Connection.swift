@@ -74,7 +74,8 @@ extension Failure {
             .refused(
                 "\(list(keys)) changed meanwhile; the group is at revision \(revision), nothing was written",
                 advice: "read the value again, then write with --if-unchanged-since \(revision)")
-        case .forced(let keys): .refused("\(list(keys)) is set by the administrator and cannot be changed")
+        case .forced(let keys):
+            .refused("\(list(keys)) is set by the administrator and cannot be changed (appgroupctl explain)")
         case .readOnly(let group, let reason): .refused("\(group) cannot be written: \(reason)")
         case .tooLarge(let subject, let limit, let size):
             .refused(

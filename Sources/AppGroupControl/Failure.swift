@@ -1,3 +1,5 @@
+import GroupModel
+
 /// What ends the tool with another status than 0: the status, what happened, and what to do about it.
 package struct Failure: Error, Equatable, Sendable {
     package enum Status: Int32, Sendable {
@@ -37,6 +39,10 @@ package struct Failure: Error, Equatable, Sendable {
         guard !message.isEmpty else { return "" }
         return "appgroupctl: \(message)\n" + (advice.map { "appgroupctl: \($0)\n" } ?? "")
     }
+}
+
+extension NearNames {
+    static func question(_ names: [String]) -> String { question(names, quoted: quoted) }
 }
 
 /// In quotation marks, as values are printed: whatever a name holds, the message stays one line.

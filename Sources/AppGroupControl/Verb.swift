@@ -79,13 +79,13 @@ extension Verb {
             "values",
             [
                 .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
-                .deleteGroup, .find,
+                .deleteGroup, .find, .explain,
             ]
         ),
         ("live", [.watch, .wait]),
         ("history", [.history, .log, .blame, .show, .diff, .undo]),
         ("files", [.importFile, .export, .apply, .edit, .backup, .restore, .link, .unlink]),
-        ("daemon", [.status, .check, .repair, .sync]),
+        ("daemon", [.status, .check, .catConfig, .repair, .sync]),
         ("tool", [.completions, .help]),
     ]
 

@@ -17,6 +17,8 @@ struct CollapsedChanges: Sendable {
     /// Takes in a commit. Past `limit`, in bytes of what these changes take, only a snapshot is left.
     mutating func fold(_ commit: Commit, filter: KeyFilter, limit: Int) {
         guard snapshotReason == nil else { return }
+        // Where values come from is not kept here, and may be all that changed.
+        if commit.origin.kind == .administrator { return restart(with: .overflow) }
         count += 1
         newest = commit
         newest?.changes = []
@@ -51,8 +53,8 @@ struct CollapsedChanges: Sendable {
     func commit(now state: GroupState) -> Commit? {
         guard var commit = newest else { return nil }
         commit.changes = lastSeen.compactMap { key, old in
-            let new = state[key]
-            return old == new ? nil : Change(key: key, old: old, new: new)
+            let new = state.effective(key)
+            return old == new.value ? nil : Change(key: key, old: old, new: new.value, layer: new.layer)
         }
         commit.changes.sort { $0.key < $1.key }
         return commit.changes.isEmpty ? nil : commit

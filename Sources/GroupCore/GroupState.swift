@@ -15,6 +15,8 @@ package struct GroupState: Sendable {
     private var removals: [Key: Int64] = [:]
     /// Of removals up to this revision nothing is known any more.
     private var removalHorizon: Int64
+    /// What administrators laid over and under the values; the values themselves are the group's own.
+    package var layers = GroupLayers()
 
     /// A group as its snapshot had it. Each key counts as changed at the snapshot's revision, since its own is not kept.
     package init(identifier: GroupIdentifier, position: Position, values: [Key: Value] = [:]) {
@@ -48,6 +50,9 @@ package struct GroupState: Sendable {
     package subscript(key: Key) -> Value? { entries[key] }
 
     package func contains(_ key: Key) -> Bool { entries.contains(key) }
+
+    /// When the key got its value, or at what revision the snapshot was that had it.
+    package func revision(of key: Key) -> Int64? { entries.revision(of: key) }
 
     /// All of them, made for this moment: whoever needs one after the other takes `pairs`.
     package var values: [Key: Value] {
@@ -84,11 +89,16 @@ extension GroupState {
     ///
     /// With `isReset` they are applied to a group without any key: those that it has now come first, in their order.
     ///
-    /// Throws the first edit's error, `tooLarge`, or `conflict` where one of the keys changed after `unchangedSince`. An
-    /// error means that none of the edits takes place.
+    /// Where the group does not have a key, edits start from the administrator's default.
+    ///
+    /// Throws `forced` where an administrator has set one of the keys, unless those are written too (`.file`: what a person
+    /// saved in the group's file is kept, and not seen as long as it is hidden); the first edit's error, `tooLarge`, or
+    /// `conflict` where one of the keys changed after `unchangedSince`. An error means that none of the edits takes place.
     package func changes(
-        for edits: [Edit], isReset: Bool = false, unchangedSince: Int64? = nil, limits: Limits
+        for edits: [Edit], from source: Origin.Kind = .client, isReset: Bool = false, unchangedSince: Int64? = nil,
+        limits: Limits
     ) throws(GroupError) -> [Change] {
+        if source != .file, !layers.managed.isEmpty { try requireUnforced(edits) }
         let removed = isReset ? keys.sorted() : []
         if let unchangedSince { try requireUnchanged(removed + edits.map(\.key), since: unchangedSince) }
         if edits.count == 1, !isReset {
@@ -103,7 +113,7 @@ extension GroupState {
                 try edit.key.validate()
                 order.append(edit.key)
             }
-            try edit.apply(to: &results[edit.key, default: self[edit.key]])
+            try edit.apply(to: &results[edit.key, default: unforced(edit.key)])
             // Each operand here, each result once below: many appends to one array stay linear.
             try validateCarriable(edit.value, of: edit.key)
             try validateCarriable(edit.otherwise, of: edit.key)
@@ -123,7 +133,7 @@ extension GroupState {
     private func change(for edit: Edit, limits: Limits) throws(GroupError) -> Change? {
         try edit.key.validate()
         let old = self[edit.key]
-        let new = try edit.evaluated(on: old)
+        let new = try edit.evaluated(on: old ?? layers.defaults[edit.key])
         guard !Value.areSame(old, new) else { return nil }
         let change = Change(key: edit.key, old: old, new: new)
         try validate(new, of: edit.key, limits: limits)
@@ -142,6 +152,14 @@ extension GroupState {
             if let last = entries.revision(of: key) { return last > revision }
             return (removals[key] ?? min(removalHorizon, self.revision)) > revision
         }
+    }
+
+    /// What an edit starts from.
+    private func unforced(_ key: Key) -> Value? { self[key] ?? layers.defaults[key] }
+
+    private func requireUnforced(_ edits: [Edit]) throws(GroupError) {
+        let forced = Set(edits.map(\.key)).filter { layers.managed.index(forKey: $0) != nil }
+        guard forced.isEmpty else { throw .forced(keys: forced.sorted().map(\.string)) }
     }
 
     private func requireUnchanged(_ keys: [Key], since revision: Int64) throws(GroupError) {

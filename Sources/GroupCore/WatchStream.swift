@@ -26,7 +26,11 @@ package struct Snapshot: Sendable {
 
     package var group: GroupIdentifier
     package var position: Position
+    /// The effective ones.
     package var values: [Key: Value]
+    /// The keys among them that an administrator forces, and those that have an administrator's default.
+    package var managed: [Key] = []
+    package var defaults: [Key] = []
     package var reason: Reason
     /// More parts of the same position follow.
     package var isPartial: Bool
@@ -265,9 +269,14 @@ extension WatchStream {
         guard let place = places[group], let present = state(group) else { return nil }
         entries[place].seen = present.revision
         entries[place].isGone = false
-        let values = present.values(matching: entries[place].filter)
-        let whole = Snapshot(
-            group: group, position: present.position, values: values, reason: reason, isPartial: false)
+        let filter = entries[place].filter
+        var whole = Snapshot(
+            group: group, position: present.position, values: present.effectiveValues(matching: filter),
+            reason: reason, isPartial: false)
+        if !present.layers.isEmpty {
+            whole.managed = present.keys(from: .managed, matching: filter)
+            whole.defaults = present.keys(from: .defaults, matching: filter)
+        }
         var parts = whole.split(partSize: partSize)
         let first = parts.removeFirst()
         queue.insert(contentsOf: parts.map(Item.part), at: head)
@@ -303,6 +312,8 @@ extension Snapshot {
         var parts: [Snapshot] = []
         var part = self
         part.values = [:]
+        // With the last part.
+        (part.managed, part.defaults) = ([], [])
         part.isPartial = true
         var size = 0
         for (key, value) in values {
@@ -316,6 +327,7 @@ extension Snapshot {
             size += cost
         }
         part.isPartial = false
+        (part.managed, part.defaults) = (managed, defaults)
         return parts + [part]
     }
 }

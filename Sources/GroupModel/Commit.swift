@@ -62,16 +62,32 @@ package struct Edit: Equatable, Sendable {
     package static func remove(_ key: Key) -> Edit { Edit(key: key, operation: .remove, value: nil) }
 }
 
+/// Where an effective value comes from. The first one that has the key wins.
+package enum Layer: String, Sendable, CaseIterable {
+    /// Forced by an administrator: nobody can write the key.
+    case managed
+    case group
+    /// An administrator's default, for keys that the group does not have.
+    case defaults
+}
+
 /// What a commit did to one key. `old` and `new` differ; nil stands for "no such key".
 package struct Change: Equatable, Sendable {
     package var key: Key
     package var old: Value?
     package var new: Value?
+    /// Where `new` comes from.
+    package var layer: Layer
+    /// Nobody sees it: the group's own value changed, which an administrator's hides, or which is equal to one. It is in the
+    /// journal, and told to nobody.
+    package var isHidden: Bool
 
-    package init(key: Key, old: Value?, new: Value?) {
+    package init(key: Key, old: Value?, new: Value?, layer: Layer = .group, isHidden: Bool = false) {
         self.key = key
         self.old = old
         self.new = new
+        self.layer = layer
+        self.isHidden = isHidden
     }
 }
 

@@ -50,6 +50,8 @@ extension JSONWriter {
             member(.new)
             write(new)
         }
+        if change.layer != .group { member("layer", string: change.layer.rawValue) }
+        if change.isHidden { member("hidden", boolean: true) }
         endObject()
     }
 }
@@ -112,6 +114,9 @@ extension Change {
             guard let value = try? Value(wire: field) else { return nil }
             values.append(value)
         }
-        self.init(key: Key(key), old: values[0], new: values[1])
+        self.init(
+            key: Key(key), old: values[0], new: values[1],
+            layer: object["layer"]?.stringValue.flatMap(Layer.init) ?? .group,
+            isHidden: object["hidden"]?.booleanValue ?? false)
     }
 }

@@ -167,6 +167,7 @@ package final class OriginText: Sendable {
     let head: [UInt8]
 
     package static let file = OriginText(.file)
+    package static let administrator = OriginText(Origin(kind: .administrator))
 
     /// The tag of `origin` is not taken.
     package init(_ origin: Origin) {

@@ -9,6 +9,7 @@ extension Request {
         case .createGroup: .createGroup
         case .deleteGroup: .deleteGroup
         case .read: .read
+        case .explain: .explain
         case .write: .write
         case .reset: .reset
         case .synchronize: .synchronize
@@ -37,6 +38,9 @@ extension Request {
         case .read(let group, let keys):
             writer.member("group", string: group.string)
             if let keys { writer.member("keys", strings: keys) }
+        case .explain(let group, let key):
+            writer.member("group", string: group.string)
+            writer.member("key", string: key.string)
         case .write(let request): writer.members(of: request)
         case .reset(let group, let tag):
             writer.member("group", string: group.string)

@@ -1,5 +1,5 @@
 package import GroupModel
-import PropertyList
+package import PropertyList
 package import Varlink
 
 /// A call of `io.appgroupd.Settings`, typed.
@@ -8,6 +8,7 @@ package enum Request: Equatable, Sendable {
     case createGroup(GroupIdentifier)
     case deleteGroup(GroupIdentifier)
     case read(GroupIdentifier, keys: [String]?)
+    case explain(GroupIdentifier, Key)
     case write(WriteRequest)
     case reset(GroupIdentifier, tag: String?)
     case synchronize(GroupIdentifier?)
@@ -72,6 +73,7 @@ package enum SettingsMethod: String, CaseIterable, Sendable {
     case createGroup = "CreateGroup"
     case deleteGroup = "DeleteGroup"
     case read = "Read"
+    case explain = "Explain"
     case write = "Write"
     case reset = "Reset"
     case synchronize = "Synchronize"
@@ -102,6 +104,9 @@ extension Request {
         case .read:
             let parameters = try Parameters(object, knowing: ["group", "keys"])
             self = .read(try parameters.group("group"), keys: try parameters.optionalStrings("keys"))
+        case .explain:
+            let parameters = try Parameters(object, knowing: ["group", "key"])
+            self = .explain(try parameters.group("group"), Key(try parameters.string("key")))
         case .write: self = .write(try WriteRequest(object))
         case .reset:
             let parameters = try Parameters(object, knowing: ["group", "tag"])

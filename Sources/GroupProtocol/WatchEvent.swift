@@ -17,6 +17,10 @@ package enum WatchEvent: Sendable {
         package var values: [Key: Value]
         package var reason: String
         package var isPartial: Bool
+        /// The keys that an administrator forces, and those whose values are an administrator's defaults; of the whole
+        /// snapshot, with its last part.
+        package var managed: [Key] = []
+        package var defaults: [Key] = []
 
         package init(
             group: String, position: Position, values: [Key: Value], reason: String, isPartial: Bool
@@ -56,5 +60,14 @@ extension WatchEvent.SnapshotPart {
         self.init(
             group: group, position: position, values: values, reason: reason,
             isPartial: object["partial"]?.booleanValue ?? false)
+        self = withLayers(of: object)
+    }
+
+    /// The same with what a snapshot, or the reply to `Read`, says of where values come from.
+    package func withLayers(of object: JSONObject) -> Self {
+        var part = self
+        part.managed = (object["managed"]?.strings ?? []).map { Key($0) }
+        part.defaults = (object["defaults"]?.strings ?? []).map { Key($0) }
+        return part
     }
 }

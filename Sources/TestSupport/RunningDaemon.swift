@@ -26,13 +26,27 @@ package final class RunningDaemon {
         state = directory.file("state")
         socket = directory.file("run/\(isAtStandardPlace ? "appgroupd/" : "")io.appgroupd.Settings")
         let file = try directory.write("appgroupd.conf", (["[Daemon]"] + configuration).joined(separator: "\n") + "\n")
-        arguments = ["--config", file, "--root", root, "--state", state, "--socket", socket]
+        let configurationDirectories = [Administrator.user, .administrator].map(\.rawValue).map(directory.file)
+        arguments = [
+            "--config", file, "--root", root, "--state", state, "--socket", socket,
+            // What this machine's administrator has set is none of the tests' business.
+            "--config-dirs", configurationDirectories.joined(separator: ":"),
+        ]
         self.environment = [
             "HOME": directory.path, "XDG_CONFIG_HOME": directory.file("config"), "PATH": "/usr/bin:/bin",
         ].merging(environment) { $1 }
         try prepare(self)
         if starts { try start() }
     }
+
+    /// Whose configuration stands in a directory.
+    package enum Administrator: String {
+        case user = "config/appgroupd"
+        case administrator = "etc/appgroupd"
+    }
+
+    /// Where appgroupd.conf and administrators' settings are looked for. Not made before it is wanted.
+    package func configurationDirectory(_ whose: Administrator) -> String { directory.file(whose.rawValue) }
 
     deinit {
         process?.kill(SIGKILL)

@@ -2,14 +2,6 @@ import Testing
 
 @Suite("etc/appgroupd/appgroupd.conf")
 struct ConfigurationFileTests {
-    /// Every key that the daemon reads, with its default.
-    static let defaults = [
-        "Durability": "process", "SyncIntervalSec": "1s", "ProjectionDelaySec": "25ms", "HistoryCommits": "10000",
-        "HistorySec": "30d", "MaxMessageSize": "8M", "MaxValueSize": "1M", "MaxGroupSize": "4M", "MaxKeys": "1000000",
-        "MaxGroups": "10000", "MaxConnections": "", "MaxQueueSize": "1M", "SettleSec": "20ms", "PollIntervalSec": "1s",
-        "LogLevel": "info",
-    ]
-
     private static func lines() throws -> [Substring] {
         try SourceTree.text("etc/appgroupd/appgroupd.conf").split(separator: "\n", omittingEmptySubsequences: false)
     }
@@ -21,13 +13,10 @@ struct ConfigurationFileTests {
         return (String(line[line.index(after: line.startIndex)..<mark]), String(line[line.index(after: mark)...]))
     }
 
-    @Test("every key stands there once, with its default")
+    @Test("every key stands there once")
     func keys() throws {
-        let settings = try Self.lines().compactMap(Self.setting)
-        #expect(settings.map(\.key).sorted() == Self.defaults.keys.sorted())
-        for setting in settings {
-            #expect(setting.value == Self.defaults[setting.key], "\(setting.key)")
-        }
+        let keys = try Self.lines().compactMap(Self.setting).map(\.key)
+        #expect(Set(keys).count == keys.count)
     }
 
     @Test("every key is explained above it")

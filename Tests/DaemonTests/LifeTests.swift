@@ -120,9 +120,15 @@ struct LifeTests {
             "/usr/bin/systemd-socket-activate",
             ["-l", socket, "--fdname=varlink", builtProgram("appgroupd")] + daemon.commandLine,
             environment: ["HOME": daemon.directory.path])
-        // It listens when the file is there, and becomes the daemon with the first client.
-        #expect(eventually { Plist.exists(socket) })
-        let peer = SettingsPeer(try RawPeer(path: socket, timeoutSeconds: 20))
+        // It becomes the daemon with the first client.
+        // The file comes with bind(2), a moment before listen(2).
+        var connected: RawPeer?
+        #expect(
+            eventually {
+                connected = try? RawPeer(path: socket, timeoutSeconds: 20)
+                return connected != nil
+            })
+        let peer = SettingsPeer(try #require(connected))
         try peer.create(.example)
         try peer.write(.example, [.set("k", .integer(1))])
         #expect(!Plist.exists(daemon.socket))

@@ -38,6 +38,8 @@ struct ProtocolInterfaceTests {
         ("Write", #"{"group":"group.com.example.app","edits":[{"key":"k","value":{"integer":2}}],"reset":true}"#),
         ("Read", #"{"group":"group.com.example.app"}"#),
         ("Read", #"{"group":"group.com.example.app","keys":["k*"]}"#),
+        ("Explain", #"{"group":"group.com.example.app","key":"m"}"#),
+        ("Explain", #"{"group":"group.com.example.app","key":"k"}"#),
         ("History", #"{"group":"group.com.example.app","limit":5,"before":100,"keys":["*"]}"#),
         ("Synchronize", "{}"),
         ("Synchronize", #"{"group":"group.com.example.app"}"#),
@@ -49,7 +51,10 @@ struct ProtocolInterfaceTests {
 
     @Test("every reply is what the interface says")
     func outputs() throws {
-        let daemon = try RunningDaemon()
+        let daemon = try RunningDaemon { daemon in
+            try daemon.put(.managed, ["m": "<true/>"])
+            try daemon.put(.defaults, ["d": "<true/>"])
+        }
         let peer = try SettingsPeer(daemon)
         for (method, parameters) in Self.calls {
             let reply = try peer.ask(method, parameters)
@@ -65,12 +70,17 @@ struct ProtocolInterfaceTests {
 
     @Test("every reply of a watch is what the interface says")
     func watchOutputs() throws {
-        let daemon = try RunningDaemon()
+        let daemon = try RunningDaemon { daemon in
+            try daemon.put(.managed, ["m": "<true/>"])
+            try daemon.put(.defaults, ["k": "<true/>"])
+        }
         let peer = try daemon.peer(with: .example)
         let watcher = try SettingsPeer(daemon)
         try watcher.watch([WatchedGroup(group: .example)])
         var replies = [try watcher.receive()]
         try peer.write(.example, [.set("k", .string("v"))], tag: "t")
+        replies.append(try watcher.receive())
+        try peer.write(.example, [.remove("k")])
         replies.append(try watcher.receive())
         try peer.call(.deleteGroup(.example))
         replies.append(try watcher.receive())
@@ -79,7 +89,7 @@ struct ProtocolInterfaceTests {
             #expect(reply.error == nil)
             #expect(settingsInterface.matches(outputs: reply.parameters, method: "Watch"), "\(reply.parameters)")
         }
-        #expect(replies.map { $0.parameters.first?.name } == ["snapshot", "commit", "deleted"])
+        #expect(replies.map { $0.parameters.first?.name } == ["snapshot", "commit", "commit", "deleted"])
     }
 
     @Test("R81: the status tells what there is")

@@ -91,6 +91,7 @@ extension SplitMix64 {
         case .createGroup: .createGroup(group())
         case .deleteGroup: .deleteGroup(group())
         case .repair: .repair(group())
+        case .explain: .explain(group(), Key(text()))
         case .read: .read(group(), keys: maybe { $0.texts() })
         case .reset: .reset(group(), tag: maybe { $0.text() })
         case .synchronize: .synchronize(maybe { $0.group() })

@@ -1,4 +1,5 @@
 import Foundation
+import GroupFiles
 import GroupModel
 import GroupProtocol
 import LinuxIO
@@ -14,21 +15,49 @@ import Testing
         return reader
     }
 
-    @Test func `every key of the file that is shipped is known and shows its default`() throws {
+    private static func text(_ path: String) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let shipped = try String(contentsOf: root.appending(path: "etc/appgroupd/appgroupd.conf"), encoding: .utf8)
-        var names: [String] = []
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test func `the README has every key with its default and what it is for`() throws {
+        let readme = try Self.text("README.md").split(separator: "\n")
+        let rows = readme.filter { $0.hasPrefix("| `") && $0.contains("=` |") }
+        #expect(
+            rows.map(String.init)
+                == ConfigurationKey.all.map { key in
+                    let standard = key.standard.isEmpty ? "" : "`\(key.standard)`"
+                    return "| `\(key.name)=` | \(standard) | \(key.summary) |"
+                })
+    }
+
+    @Test(arguments: ["appgroupd.conf", "appgroupd"])
+    func `the manual pages are sound, and have every key`(_ name: String) throws {
+        let page = try #require(ManualPages.page(named: name))
+        #expect(page.hasPrefix(".TH "))
+        if name == "appgroupd.conf" {
+            for key in ConfigurationKey.all { #expect(page.contains("\n.B \(key.name)=\n")) }
+        }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
+        let outcome = try ChildProcess.run("/usr/bin/groff", ["-man", "-ww", "-Tutf8", "-z"], input: page)
+        #expect(outcome.errors == "")
+        #expect(outcome.code == 0)
+    }
+
+    @Test func `every key of the file that is shipped is known and shows its default`() throws {
+        let shipped = try Self.text("etc/appgroupd/appgroupd.conf")
         var uncommented = ""
+        var standards: [String: String] = [:]
         for line in shipped.split(separator: "\n") {
             if line.hasPrefix("[") { uncommented += line + "\n" }
             guard line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { continue }
-            let name = line[line.index(after: line.startIndex)..<equals].trimmingCharacters(in: .whitespaces)
-            guard Configuration.Key(rawValue: name) != nil else { continue }
-            names.append(name)
+            let name = String(line[line.index(after: line.startIndex)..<equals])
+            guard ConfigurationKey.named(name) != nil else { continue }
+            standards[name] = String(line[line.index(after: equals)...])
             uncommented += line.dropFirst() + "\n"
         }
-        #expect(names.sorted() == Configuration.Key.allCases.map(\.rawValue).sorted())
+        for key in ConfigurationKey.all { #expect(standards[key.name] == key.standard, "\(key.name)") }
         let reader = read(uncommented)
         #expect(reader.warnings == [])
         #expect(reader.configuration == Configuration())
@@ -38,7 +67,8 @@ import Testing
         arguments: [
             ("SyncIntervalSec=500ms", 500_000), ("SyncIntervalSec=2", 2_000_000),
             ("SyncIntervalSec=1min 30s", 90_000_000),
-            ("SyncIntervalSec = 1.5s ", 1_500_000), ("SyncIntervalSec=", 1_000_000),
+            ("SyncIntervalSec = 1.5s ", 1_500_000), ("SyncIntervalSec=2hours 5usec", 7_200_000_005),
+            ("SyncIntervalSec=", 1_000_000),
         ] as [(String, Int64)])
     func `times are systemd's`(_ line: String, _ microseconds: Int64) {
         let reader = read("[Daemon]\n\(line)\n")
@@ -48,7 +78,7 @@ import Testing
 
     @Test(arguments: [
         ("MaxValueSize=4096", 4096), ("MaxValueSize=64K", 65536), ("MaxValueSize=2M", 2 << 20),
-        ("MaxValueSize=1G", 1 << 30),
+        ("MaxValueSize=1G", 1 << 30), ("MaxValueSize=7B", 7),
     ])
     func `sizes are to the base of 1024`(_ line: String, _ bytes: Int) {
         #expect(read("[Daemon]\n\(line)\n").configuration.limits.valueSize == bytes)
@@ -89,6 +119,12 @@ import Testing
         #expect(reader.configuration == Configuration())
     }
 
+    @Test func `a backslash at the end of a line goes on, over comments too`() {
+        let reader = read("[Daemon]\nSyncIntervalSec=1min \\\n# c\n  30s\nMaxKey=1\n")
+        #expect(reader.configuration.syncInterval == 90_000_000)
+        #expect(reader.warnings == ["a.conf:5: unknown key MaxKey; did you mean MaxKeys?"])
+    }
+
     @Test func `sections and comments`() {
         let reader = read("# c\n; c\nDurability=power\n[Other]\nDurability=power\n[Daemon]\n\tDurability=power\r\n")
         #expect(
@@ -103,13 +139,87 @@ import Testing
         let directory = try TemporaryDirectory()
         let paths = try Paths(
             .init(root: "/r", state: "/s"), environment: { ["XDG_CONFIG_HOME": directory.path][$0] }, home: "/h")
-        #expect(paths.configurationFiles.first == directory.file("appgroupd/appgroupd.conf"))
+        #expect(paths.configuration.paths.first == directory.file("appgroupd"))
         #expect(throws: SystemError.self) { try ConfigurationReader.load(directory.file("none"), paths: paths) }
         var usual = paths
-        usual.configurationFiles = [directory.file("none"), directory.file("some")]
+        usual.configuration = ConfigurationDirectories([directory.file("none"), directory.path])
         #expect(try ConfigurationReader.load(nil, paths: usual).configuration == Configuration())
-        try directory.write("some", "[Daemon]\nMaxKeys=7\n")
+        try directory.write("appgroupd.conf", "[Daemon]\nMaxKeys=7\n")
         #expect(try ConfigurationReader.load(nil, paths: usual).configuration.limits.keysPerGroup == 7)
+    }
+}
+
+@Suite("appgroupd.conf and its drop-ins (UAPI.6)") struct ConfigurationFilesTests {
+    private let root: TemporaryDirectory
+    private let directories: ConfigurationDirectories
+
+    init() throws {
+        root = try TemporaryDirectory()
+        directories = ConfigurationDirectories(["user", "etc", "run", "lib"].map(root.file))
+    }
+
+    private func put(_ path: String, _ text: String) throws {
+        let url = URL(filePath: root.file(path))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    private func names() throws -> [String] {
+        try directories.configurationFiles().map { String($0.path.dropFirst(root.path.count + 1)) }
+    }
+
+    @Test func `no file at all is fine`() throws {
+        #expect(try names() == [])
+    }
+
+    @Test func `the highest main file counts alone, drop-ins of all directories by name, of a name the highest`() throws
+    {
+        try put("lib/appgroupd.conf", "[Daemon]")
+        try put("lib/appgroupd.conf.d/50-b.conf", "[Daemon]")
+        try put("lib/appgroupd.conf.d/10-a.conf", "[Daemon]")
+        #expect(
+            try names() == ["lib/appgroupd.conf", "lib/appgroupd.conf.d/10-a.conf", "lib/appgroupd.conf.d/50-b.conf"])
+        try put("etc/appgroupd.conf", "[Daemon]")
+        try put("etc/appgroupd.conf.d/10-a.conf", "[Daemon]")
+        try put("run/appgroupd.conf.d/20-c.conf", "[Daemon]")
+        try put("user/appgroupd.conf.d/90-d.conf", "[Daemon]")
+        try put("user/appgroupd.conf.d/README", "no configuration")
+        try put("user/appgroupd.conf.d/.hidden.conf", "no configuration")
+        #expect(
+            try names() == [
+                "etc/appgroupd.conf", "etc/appgroupd.conf.d/10-a.conf", "run/appgroupd.conf.d/20-c.conf",
+                "lib/appgroupd.conf.d/50-b.conf", "user/appgroupd.conf.d/90-d.conf",
+            ])
+    }
+
+    @Test func `an empty file and a link to the null device mask`() throws {
+        try put("lib/appgroupd.conf", "[Daemon]")
+        try put("lib/appgroupd.conf.d/10-a.conf", "[Daemon]")
+        try put("lib/appgroupd.conf.d/20-b.conf", "[Daemon]")
+        try put("etc/appgroupd.conf", "")
+        try put("etc/appgroupd.conf.d/10-a.conf", "")
+        try FileManager.default.createSymbolicLink(
+            atPath: root.file("etc/appgroupd.conf.d/20-b.conf"), withDestinationPath: "/dev/null")
+        #expect(try names() == [])
+    }
+
+    @Test func `later files win key by key, and warnings name their own file`() throws {
+        try put("etc/appgroupd.conf", "[Daemon]\nMaxKeys=1\nMaxGroups=2\n")
+        try put("lib/appgroupd.conf.d/10-a.conf", "[Daemon]\nMaxKeys=3\nMaxGroup=1\n")
+        try put("user/appgroupd.conf.d/20-b.conf", "[Daemon]\nMaxGroups=\n")
+        var paths = try Paths(.init(root: "/r", state: "/s"), environment: { _ in nil }, home: "/h")
+        paths.configuration = directories
+        let reader = try ConfigurationReader.load(nil, paths: paths)
+        #expect(reader.configuration.limits.keysPerGroup == 3)
+        #expect(reader.configuration.groups == Configuration().groups)
+        let place = root.file("lib/appgroupd.conf.d/10-a.conf")
+        #expect(reader.warnings == ["\(place):3: unknown key MaxGroup; did you mean MaxGroups?"])
+        #expect(reader.paths.count == 3)
+    }
+
+    @Test func `one that cannot be read is an error of the whole`() throws {
+        try put("etc/appgroupd.conf.d/10-a.conf/file", "")
+        #expect(throws: SystemError.self) { try directories.configurationFiles() }
     }
 }
 

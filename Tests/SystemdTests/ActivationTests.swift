@@ -45,8 +45,9 @@ struct ActivationTests {
         try manager.control("create \(Self.group)")
         let pid = try manager.mainProcess
         #expect(try manager.attempt("appgroupctl write \(Self.group) k 12345678").code == 0)
-        try manager.run("mkdir -p ~/.config/appgroupd")
-        try manager.run("printf '[Daemon]\\nMaxValueSize=10\\n' >~/.config/appgroupd/appgroupd.conf")
+        // The main file is the administrator's; the drop-in is the vendor's, and comes after it.
+        let vendor = "/usr/local/lib/appgroupd/appgroupd.conf.d"
+        try manager.run("mkdir -p \(vendor) && printf '[Daemon]\\nMaxValueSize=10\\n' >\(vendor)/50-small.conf")
         try manager.run("systemctl --user reload appgroupd.service")
         let refused = try manager.attempt("appgroupctl write \(Self.group) k 'longer than ten bytes'")
         #expect(refused.code != 0)

@@ -171,7 +171,8 @@ extension DaemonLink.State {
             return []
         }
         let part = WatchEvent.SnapshotPart(
-            group: replica.group.string, position: position, values: values, reason: "initial", isPartial: false)
+            group: replica.group.string, position: position, values: values, reason: "initial", isPartial: false
+        ).withLayers(of: reply.parameters)
         // The watch may have been faster, and have told of more.
         return [.step(replica) { $0.isComplete ? nil : $0.take(part) }, .ready(replica)]
     }

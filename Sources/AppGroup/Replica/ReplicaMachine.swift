@@ -23,6 +23,8 @@ struct ReplicaMachine: Sendable {
     private(set) var position: Position?
     private(set) var visible: [Key: Value] = [:]
     private(set) var confirmed: [Key: Value] = [:]
+    /// The keys whose confirmed values are not the group's own.
+    private(set) var layers: [Key: GroupModel.Layer] = [:]
     /// What keys hold below the writes that were never sent, for every key that one of those edits; nil when not known. As
     /// long as that stays what it was, so does what readers see, however many writes wait.
     private var bases: [Key: Value?]? = [:]
@@ -212,6 +214,9 @@ extension ReplicaMachine {
         confirmed = parts
         parts = [:]
         position = part.position
+        layers = [:]
+        for key in part.managed { layers[key] = .managed }
+        for key in part.defaults { layers[key] = .defaults }
         writes.removeAll { write in
             if case .acknowledged(let revision) = write.stage {
                 return !isSameEpoch || revision <= part.position.revision
@@ -222,7 +227,14 @@ extension ReplicaMachine {
     }
 
     mutating func take(_ commit: Commit, coalesced: Int64?) -> Step {
-        for change in commit.changes { confirmed[change.key] = change.new }
+        for change in commit.changes {
+            confirmed[change.key] = change.new
+            if change.layer != .group {
+                layers[change.key] = change.layer
+            } else if !layers.isEmpty {
+                layers[change.key] = nil
+            }
+        }
         position?.revision = commit.revision
         var keys = commit.changes.map(\.key)
         let number = number(ofTag: commit.origin.tag)
@@ -258,6 +270,7 @@ extension ReplicaMachine {
     /// The group was deleted. Writes that wait are for the one that will be made under the name.
     mutating func deleted() -> Step {
         confirmed = [:]
+        layers = [:]
         parts = [:]
         position = nil
         return Step(changes: refreshAll())

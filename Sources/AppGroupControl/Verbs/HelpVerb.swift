@@ -1,3 +1,5 @@
+import GroupModel
+
 extension Verb {
     static let help = Verb(
         "help", [Argument("VERB", .optional)], summary: "print this, or the help of a verb",

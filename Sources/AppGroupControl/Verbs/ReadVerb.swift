@@ -1,4 +1,5 @@
 import GroupModel
+import GroupProtocol
 import PropertyList
 import Varlink
 
@@ -13,6 +14,9 @@ extension Verb {
               name = "text"                   count = 42          ratio = 1.0       on = true
               seen = date(2026-11-30T09:00:00Z)   icon = data(aGVsbG8=)
               list = [1, 2]                   size = { height = 3, width = 4 }
+
+            A lock behind a value: an administrator forces it, and nobody can write it
+            (explain says who).
 
             --json prints the value of one KEY, otherwise one object. Dates, data and what
             JSON has no number for are {"date": "2026-11-30T09:00:00Z"}, {"data":
@@ -35,11 +39,11 @@ enum ReadVerb {
         let names = session.arguments.dropFirst().map { $0 }
         let isGlob = session.invocation.has(.glob)
         let patterns = isGlob ? names : names.map { Key($0).pattern }
-        let values = try values(of: group, names.isEmpty ? nil : patterns, session)
+        let (values, forced) = try values(of: group, names.isEmpty ? nil : patterns, session)
         if names.count == 1, !isGlob {
             try printOne(Key(names[0]), values, session, group)
         } else {
-            try printAll(values, session)
+            try printAll(values, forced, session)
             if isGlob, values.isEmpty { throw .refused("no key of \(group) matches") }
             if !isGlob { try MissingKeys.check(names.map { Key($0) }, in: values, of: group, session) }
         }
@@ -47,11 +51,15 @@ enum ReadVerb {
 
     private static func values(
         of group: GroupIdentifier, _ patterns: [String]?, _ session: Session
-    ) throws(Failure) -> [Key: Value] {
-        guard let text = session.invocation.value(.at) else { return try session.read(group, patterns: patterns) }
+    ) throws(Failure) -> (values: [Key: Value], forced: Set<Key>) {
+        guard let text = session.invocation.value(.at) else {
+            let reply = try session.call(.read(group, keys: patterns))
+            let forced = (reply["managed"]?.arrayValue ?? []).compactMap(\.stringValue).map { Key($0) }
+            return (try session.values(reply), Set(forced))
+        }
         let values = try session.values(of: group, at: try Moment(text, of: .at, session.invocation.verb))
-        guard let globs = patterns.map({ $0.map(Glob.init) }) else { return values }
-        return values.filter { key, _ in globs.contains { $0.matches(key) } }
+        guard let globs = patterns.map({ $0.map(Glob.init) }) else { return (values, []) }
+        return (values.filter { key, _ in globs.contains { $0.matches(key) } }, [])
     }
 
     private static func printOne(
@@ -62,14 +70,15 @@ enum ReadVerb {
         try session.print(value: value)
     }
 
-    private static func printAll(_ values: [Key: Value], _ session: Session) throws(Failure) {
+    private static func printAll(_ values: [Key: Value], _ forced: Set<Key>, _ session: Session) throws(Failure) {
         if session.printsJSON { return try session.print(.object(JSONRendering.object(values))) }
         for (key, value) in TextRendering.sorted(values) {
             if session.printsPlain {
                 try session.console.print(fields: [TextRendering.key(key), TextRendering.inline(value)])
                 continue
             }
-            try session.console.print(TextRendering.entry(key, value))
+            let lock = forced.contains(key) ? "  \(LayerRendering.lock)" : ""
+            try session.console.print(TextRendering.entry(key, value) + lock)
         }
     }
 }

@@ -50,7 +50,7 @@ extension Server {
     /// Ends the watch of a directory that nobody needs any more.
     func unwatch(_ directory: String) {
         guard directories.standing[directory] == nil, documentDirectories.standing[directory] == nil,
-            directory != container.root
+            directory != container.root, !layers.watched.contains(directory)
         else { return }
         watcher?.unwatch(directory: directory)
     }

@@ -141,6 +141,12 @@ struct Compaction: Sendable {
     /// A part of the snapshot, in bytes of keys and values: what is in memory of it at a time, here and when it is read.
     private static let partSize = 64 << 10
 
+    /// What follows the snapshot.
+    private var behindSnapshot: [JournalEntry] {
+        let layers = state.layers.isEmpty ? nil : JournalEntry.layers(state.layers, revision: state.revision)
+        return [layers, plist, projection].compactMap { $0 }
+    }
+
     func rewrite() -> Result<CompactedJournal, JournalUseFailure> {
         var failure: JournalUseFailure?
         var count = 0
@@ -156,9 +162,9 @@ struct Compaction: Sendable {
                     throw SystemError(errno: .inputOutput, call: "read", path: path)
                 }
                 count = try writeSnapshot(to: &records)
-                for entry in [plist] + (projection.map { [$0] } ?? []) { try records.append(entry.encoded) }
+                for entry in behindSnapshot { try records.append(entry.encoded) }
             }
-            let rest = count + (projection == nil ? 1 : 2)
+            let rest = count + behindSnapshot.count
             let areCommits = [false] + history.map { _ in true } + [Bool](repeating: false, count: rest)
             return .success(
                 CompactedJournal(

@@ -41,7 +41,8 @@ extension GroupHost {
         var edits = content.entries.filter { entries[$0.key] != $0.value }.map { Edit.set($0.key, $0.value) }
         edits += entries.keys.filter { content.entries[$0] == nil }.map(Edit.remove)
         do throws(GroupError) {
-            let changes = try state.changes(for: edits.sorted { $0.key < $1.key }, limits: server.configuration.limits)
+            let changes = try state.changes(
+                for: edits.sorted { $0.key < $1.key }, from: .file, limits: server.configuration.limits)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
             Log.error("group \(identifier): an edit of the file that was just replaced is refused: \(error)")
@@ -84,7 +85,7 @@ extension GroupHost {
         _ edits: [Edit], of content: PlistContent, from leftover: PlistLeftover, usesText: Bool = true
     ) {
         do throws(GroupError) {
-            let changes = try state.changes(for: edits, limits: server.configuration.limits)
+            let changes = try state.changes(for: edits, from: .file, limits: server.configuration.limits)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
             Log.error("group \(identifier): the edit kept in \(leftover.path) is refused: \(error)")

@@ -94,7 +94,9 @@ extension GroupHost {
     /// Whether the settings are unknown: the file cannot be read, and nothing was ever known of it.
     var isUnknown: Bool {
         switch plist.obstacle {
-        case .damaged, .unreachable: state.revision == 0 && plist.knownDigest == nil
+        case .damaged, .unreachable:
+            // What is known from administrators alone says nothing of the group.
+            plist.knownDigest == nil && (state.revision == 0 || !state.layers.isEmpty && state.count == 0)
         case .readOnly, nil: false
         }
     }
@@ -237,7 +239,7 @@ extension GroupHost {
         flush()
         let edits = plist.base.edits(from: content.entries, in: content.format, ours: state)
         do throws(GroupError) {
-            let changes = try state.changes(for: edits, limits: server.configuration.limits)
+            let changes = try state.changes(for: edits, from: .file, limits: server.configuration.limits)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
             plist.damagedDigest = content.digest

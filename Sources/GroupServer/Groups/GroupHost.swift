@@ -24,6 +24,8 @@ final class GroupHost {
         var time: Timestamp
         /// Empty for a replaced string of which nobody needs them: then they are to be had from the record.
         var changes: [Change]
+        /// Of the group's own values, where administrators' layers make that something else; else nil.
+        var own: [Change]?
         /// Where the one key is that changed, among the bytes staged, if it is known.
         var key: Range<Int>?
         var origin: OriginText
@@ -104,7 +106,16 @@ final class GroupHost {
 
 extension GroupHost {
     /// Applies changes as the next commit. The journal gets it when the turn ends, or at the next `flush`.
-    func commit(_ changes: [Change], origin: OriginText, tag: String? = nil, reply: PendingReply? = nil) {
+    /// `own` is what changes of the group's own values.
+    func commit(_ own: [Change], origin: OriginText, tag: String? = nil, reply: PendingReply? = nil) {
+        if state.layers.isEmpty { return commit(own, own: nil, origin: origin, tag: tag, reply: reply) }
+        commit(state.effectiveChanges(of: own), own: own, origin: origin, tag: tag, reply: reply)
+    }
+
+    /// The same where readers see something else change than what the group holds itself.
+    func commit(
+        _ changes: [Change], own: [Change]?, origin: OriginText, tag: String? = nil, reply: PendingReply? = nil
+    ) {
         let (revision, time) = (state.position.revision + 1, server.now)
         let record = journal.stage { bytes in
             JSONWriter.append(to: &bytes) {
@@ -113,8 +124,8 @@ extension GroupHost {
         }
         batch.append(
             Batched(
-                record: record, revision: revision, time: time, changes: changes, origin: origin, tag: tag,
-                undo: .changes(state.apply(changes, revision: revision)), reply: reply))
+                record: record, revision: revision, time: time, changes: changes, own: own, origin: origin, tag: tag,
+                undo: .changes(state.apply(own ?? changes, revision: revision)), reply: reply))
         server.markDirty(self)
     }
 
@@ -152,7 +163,8 @@ extension GroupHost {
         for place in commits.indices {
             let record = commits[place].record
             index.append(CommitIndex.Entry(offset: record.offset, size: record.size, time: commits[place].time))
-            if !commits[place].changes.isEmpty { plist.base.note(commits[place].changes) }
+            let own = commits[place].own ?? commits[place].changes
+            if !own.isEmpty { plist.base.note(own) }
             if compaction != nil { compaction?.tail.append((journal.payload(of: record), true)) }
             if isWatched { pass(on: commits[place]) }
             guard let reply = commits[place].reply else { continue }
@@ -162,15 +174,15 @@ extension GroupHost {
 
     /// To those who watch.
     private func pass(on commit: Batched) {
+        let visible = commit.own == nil ? commit.changes : commit.changes.filter { !$0.isHidden }
+        guard !visible.isEmpty else { return }
         let encoded = journal.payload(of: commit.record)
         var author = commit.origin.origin
         author.tag = commit.tag
-        server.deliver(
-            RecordedCommit(
-                Commit(
-                    group: identifier, revision: commit.revision, time: commit.time, origin: author,
-                    changes: commit.changes),
-                encoded: encoded))
+        let told = Commit(
+            group: identifier, revision: commit.revision, time: commit.time, origin: author, changes: visible)
+        let isWhole = visible.count == commit.changes.count
+        server.deliver(RecordedCommit(told, encoded: isWhole ? encoded : told.encoded))
     }
 
     /// The key is the one that changed, among the bytes staged, if its place is known.
@@ -190,7 +202,7 @@ extension GroupHost {
         if let key {
             text.writeReply(revision, changedKey: journal.staged(key), to: &writer)
         } else {
-            text.writeReply(revision, changed: changes, to: &writer)
+            text.writeReply(revision, changed: changes.filter { !$0.isHidden }, to: &writer)
         }
     }
 
@@ -234,13 +246,15 @@ extension GroupHost {
         }
     }
 
-    /// A commit read back from the journal.
+    /// A commit read back from the journal, with what readers saw of it: that may be nothing.
     func recorded(_ revision: Int64) -> RecordedCommit? {
         guard let entry = index[revision] else { return nil }
         do throws(JournalError) {
             let payload = try journal.read(at: entry.offset)
-            guard case .commit(let commit)? = JournalEntry(payload.span) else { return nil }
-            return RecordedCommit(commit, encoded: payload)
+            guard case .commit(var commit)? = JournalEntry(payload.span) else { return nil }
+            guard commit.changes.contains(where: \.isHidden) else { return RecordedCommit(commit, encoded: payload) }
+            commit.changes.removeAll(where: \.isHidden)
+            return RecordedCommit(commit, encoded: commit.encoded)
         } catch {
             Log.error("group \(identifier): commit \(revision) cannot be read back: \(error)")
             return nil

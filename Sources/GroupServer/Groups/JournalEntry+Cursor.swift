@@ -11,6 +11,7 @@ extension JournalEntry {
     struct StateChange {
         var revision: Int64
         var time: Timestamp
+        var isAdministrator = false
         var changes: [Change]
     }
 
@@ -84,12 +85,18 @@ extension JournalEntry {
         static let projection = JSONCursor.Name("projection")
         static let plist = JSONCursor.Name("plist")
         static let differences = JSONCursor.Name("differences")
+        static let layer = JSONCursor.Name("layer")
+        static let hidden = JSONCursor.Name("hidden")
+        /// How the origin of an administrator's commit begins.
+        static let administrator = Array(#"{"kind":"administrator""#.utf8)
     }
 }
 
 extension JournalEntry.StateChange {
     init(_ commit: Commit) {
-        self.init(revision: commit.revision, time: commit.time, changes: commit.changes)
+        self.init(
+            revision: commit.revision, time: commit.time, isAdministrator: commit.origin.kind == .administrator,
+            changes: commit.changes)
     }
 
     /// Nil unless this is a commit of the group, written as this program writes commits.
@@ -99,7 +106,7 @@ extension JournalEntry.StateChange {
             let head = try cursor.commitHead(in: payload, of: group)
             revision = head.revision
             time = head.time
-            changes = try cursor.commitRest(in: payload)
+            (isAdministrator, changes) = try cursor.commitRest(in: payload)
         } catch {
             return nil
         }
@@ -127,8 +134,12 @@ extension JSONCursor {
         return (revision, time)
     }
 
-    fileprivate mutating func commitRest(in bytes: Span<UInt8>) throws(Unexpected) -> [Change] {
+    fileprivate mutating func commitRest(
+        in bytes: Span<UInt8>
+    ) throws(Unexpected) -> (isAdministrator: Bool, changes: [Change]) {
         try next(Member.origin, in: bytes)
+        var origin = self
+        let isAdministrator = origin.skip(Member.administrator, in: bytes)
         try skipValue(in: bytes)
         try next(Member.changes, in: bytes)
         var changes: [Change] = []
@@ -138,7 +149,7 @@ extension JSONCursor {
         } while try another(until: "]", in: bytes)
         guard try !another(until: "}", in: bytes) else { throw Unexpected() }
         try end(in: bytes)
-        return changes
+        return (isAdministrator, changes)
     }
 
     private mutating func change(in bytes: Span<UInt8>) throws(Unexpected) -> Change {
@@ -151,6 +162,10 @@ extension JSONCursor {
                 change.old = try value(in: bytes)
             } else if name == Member.new, change.new == nil {
                 change.new = try value(in: bytes)
+            } else if name == Member.layer, let layer = Layer(rawValue: try string(in: bytes)) {
+                change.layer = layer
+            } else if name == Member.hidden {
+                change.isHidden = try boolean(in: bytes)
             } else {
                 throw Unexpected()
             }

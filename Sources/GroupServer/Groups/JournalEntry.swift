@@ -20,6 +20,8 @@ enum JournalEntry: Sendable {
     case projection(digest: Digest, differences: [Key: Value?] = [:])
     /// The plist holds the group's state at this place of the journal, but for the differences. No digest: no file.
     case plist(digest: Digest?, differences: [Key: Value?])
+    /// What administrators' files hold, from this revision on: that of the commit behind it, or of the one before it.
+    case layers(GroupLayers, revision: Int64)
 
     static let format: Int64 = 1
 
@@ -58,6 +60,12 @@ extension JournalEntry {
         case .plist(let digest, let differences):
             writer.member("plist", string: digest?.description ?? "")
             if !differences.isEmpty { writer.write(differences: differences) }
+        case .layers(let layers, let revision):
+            writer.member("layers", integer: revision)
+            writer.member("managed")
+            writer.write(layers.managed)
+            writer.member("defaults")
+            writer.write(layers.defaults)
         case .commit: break
         }
         writer.endObject()
@@ -94,6 +102,7 @@ extension JournalEntry {
             self = .commit(commit)
         case "appgroupd": self.init(header: object)
         case "snapshot": self.init(snapshot: object)
+        case "layers": self.init(layers: object)
         default: return nil
         }
     }
@@ -104,6 +113,14 @@ extension JournalEntry {
             let history = Int(exactly: object["history"]?.integerValue ?? 0), history >= 0
         else { return nil }
         self = .header(group: group, epoch: epoch, history: history)
+    }
+
+    private init?(layers object: JSONObject) {
+        guard let revision = object["layers"]?.integerValue, revision >= 0,
+            let managed = object["managed"].flatMap({ try? [Key: Value](wire: $0) }),
+            let defaults = object["defaults"].flatMap({ try? [Key: Value](wire: $0) })
+        else { return nil }
+        self = .layers(GroupLayers(managed: managed, defaults: defaults), revision: revision)
     }
 
     private init?(snapshot object: JSONObject) {

@@ -28,6 +28,8 @@ struct Replay {
     /// After a snapshot, until a record says what the plist holds.
     private var isBaseDue = false
     private var isSnapshotPartial = false
+    /// Those that hold from the next commit on, if that is an administrator's.
+    private var nextLayers: GroupLayers?
 
     /// - Throws: unless the first record is this group's header.
     init(_ group: GroupIdentifier, header payload: [UInt8]) throws(Failure) {
@@ -70,8 +72,11 @@ struct Replay {
             throw .nonsense("commit \(commit.revision) after revision \(state.revision)")
         }
         makeBase()
-        state.apply(commit.changes, revision: commit.revision)
-        base.note(commit.changes)
+        if let layers = nextLayers, commit.isAdministrator { state.layers = layers }
+        nextLayers = nil
+        let changes = state.ownChanges(of: commit.changes, isAdministrator: commit.isAdministrator)
+        state.apply(changes, revision: commit.revision)
+        base.note(changes)
         commits.append(CommitIndex.Entry(offset: offset, size: size, time: commit.time))
     }
 
@@ -105,6 +110,8 @@ struct Replay {
             base = PlistBase(differences: differences)
             knownDigest = digest
             projectedDigest = nil
+        case .layers(let layers, let revision)?:
+            if revision > state.revision { nextLayers = layers } else { state.layers = layers }
         case .header?: throw .nonsense("a second header")
         case .commit(let commit)?:
             // Written by another version, with something in it that this one passes over.

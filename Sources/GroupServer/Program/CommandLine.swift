@@ -2,6 +2,8 @@
 package struct CommandLineOptions: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         case run, help, version, checkConfiguration
+        /// What the installation calls; the help does not show it.
+        case manual(page: String)
     }
 
     package var action: Action = .run
@@ -22,7 +24,7 @@ package struct CommandLineOptions: Equatable, Sendable {
             case "--help", "-h": action = .help
             case "--version": action = .version
             case "--check-config": action = .checkConfiguration
-            case "--config", "--root", "--state", "--socket":
+            case "--config", "--config-dirs", "--root", "--state", "--socket", "--manual":
                 let inline = parts.count == 2 ? String(parts[1]) : nil
                 guard let value = inline ?? rest.popFirst(), !value.isEmpty else {
                     throw UsageError(text: "\(name) needs a path")
@@ -35,7 +37,9 @@ package struct CommandLineOptions: Equatable, Sendable {
 
     private mutating func set(_ name: String, to path: String) {
         switch name {
+        case "--manual": action = .manual(page: path)
         case "--config": configuration = path
+        case "--config-dirs": paths.configuration = path.split(separator: ":").map(String.init)
         case "--root": paths.root = path
         case "--state": paths.state = path
         default: paths.socket = path
@@ -48,9 +52,13 @@ package struct CommandLineOptions: Equatable, Sendable {
         Keeps the settings that programs share in groups, and tells every program that
         watches them about every change.
 
-          --config FILE    read this configuration instead of appgroupd.conf from
-                           $XDG_CONFIG_HOME/appgroupd, /etc/appgroupd, /run/appgroupd
-                           or /usr/lib/appgroupd, whichever is found first
+          --config FILE    read this configuration instead of appgroupd.conf and
+                           appgroupd.conf.d/*.conf from $XDG_CONFIG_HOME/appgroupd,
+                           /etc/appgroupd, /run/appgroupd, /usr/local/lib/appgroupd
+                           and /usr/lib/appgroupd (man 5 appgroupd.conf)
+          --config-dirs DIR:DIR...
+                           look for configuration and administrators' settings in
+                           these directories, the user's own first
           --root DIR       the groups' directories (default $XDG_DATA_HOME/appgroups)
           --state DIR      the journals (default $XDG_STATE_HOME/appgroupd)
           --socket PATH    the socket to listen at (default

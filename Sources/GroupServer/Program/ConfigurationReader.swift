@@ -1,21 +1,26 @@
+import GroupFiles
+import GroupModel
 package import LinuxIO
 
-/// Reads the text of `appgroupd.conf`: INI sections, `Key=Value`, comments with `#` or `;`. What it does not understand it
-/// reports with file and line, and goes on (systemd-system.conf(5) behaves so).
+/// Reads the text of `appgroupd.conf` and of its drop-ins, in the syntax of systemd.syntax(7): INI sections, `Key=Value`,
+/// comments with `#` or `;`, a backslash at the end of a line that goes on. What it does not understand it reports with file
+/// and line, and goes on (systemd-system.conf(5) behaves so).
 package struct ConfigurationReader {
     package private(set) var configuration = Configuration()
     /// One line each, `file:line: text`.
     package private(set) var warnings: [String] = []
+    /// What was read, in this order.
+    package private(set) var paths: [String] = []
 
     package init() {}
 
+    /// Later files win, key by key.
     package mutating func read(_ text: String, from path: String) {
+        paths.append(path)
         var section = ""
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let line = line.trimmed
-            guard let first = line.first, first != "#", first != ";" else { continue }
-            let place = "\(path):\(index + 1)"
-            if first == "[" {
+        for (number, line) in Self.lines(of: text) {
+            let place = "\(path):\(number)"
+            if line.first == "[" {
                 section = String(line.dropFirst().dropLast())
                 if line.last != "]" || section != "Daemon" {
                     warnings.append("\(place): unknown section \(line); the one section is [Daemon]")
@@ -28,49 +33,60 @@ package struct ConfigurationReader {
         }
     }
 
+    /// Without comments and empty lines, each with the number of its first line, those that go on put together.
+    private static func lines(of text: String) -> [(number: Int, text: Substring)] {
+        var lines: [(number: Int, text: Substring)] = []
+        var goesOn = false
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            var line = line.trimmed
+            // A comment within a line that goes on is left out, and does not end it.
+            if line.first == "#" || line.first == ";" { continue }
+            let hasMore = line.last == "\\"
+            if hasMore { line = line.dropLast().trimmed }
+            if goesOn, let last = lines.indices.last {
+                lines[last].text += " " + line
+            } else if !line.isEmpty || hasMore {
+                lines.append((index + 1, line))
+            }
+            goesOn = hasMore
+        }
+        return lines.filter { !$0.text.isEmpty }
+    }
+
     private mutating func readSetting(_ line: Substring, at place: String) {
         guard let equals = line.firstIndex(of: "=") else {
             warnings.append("\(place): expected Key=Value")
             return
         }
         let name = String(line[..<equals].trimmed)
-        guard let key = Configuration.Key(rawValue: name) else {
-            warnings.append("\(place): unknown key \(name)\(suggestion(for: name))")
+        guard let key = ConfigurationKey.named(name) else {
+            let near = NearNames.of(name, among: ConfigurationKey.all.map(\.name), atLeast: 2)
+            warnings.append("\(place): unknown key \(name)\(NearNames.question(near) { $0 })")
             return
         }
         do throws(ConfigurationProblem) {
-            try configuration.set(key, to: String(line[line.index(after: equals)...].trimmed))
+            try key.set(&configuration, to: String(line[line.index(after: equals)...].trimmed))
         } catch {
             switch error {
             case .expected(let form): warnings.append("\(place): \(name)= takes \(form); the line is ignored")
             }
         }
     }
-
-    private func suggestion(for name: String) -> String {
-        let near =
-            Configuration.Key.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
-            ?? Configuration.Key.allCases.first { $0.rawValue.lowercased().hasPrefix(name.lowercased().prefix(6)) }
-        return near.map { "; did you mean \($0.rawValue)?" } ?? ""
-    }
 }
 
 extension ConfigurationReader {
-    /// The largest configuration file, in bytes.
-    private static let fileLimit = 1 << 20
-
-    /// Reads the file named, which must be there, or the first of the usual places that exists.
+    /// Reads the file named, which must be there, and nothing else; or what the usual directories hold.
+    ///
+    /// - Throws: where a file cannot be read. Then nothing of the others counts either.
     package static func load(_ explicit: String?, paths: Paths) throws(SystemError) -> ConfigurationReader {
-        var reader = ConfigurationReader()
-        for path in explicit.map({ [$0] }) ?? paths.configurationFiles {
-            do throws(SystemError) {
-                let bytes = try Files.read(path, limit: fileLimit).bytes
-                reader.read(String(decoding: bytes, as: UTF8.self), from: path)
-                return reader
-            } catch  where error.errno == .noSuchFile && explicit == nil {
-                continue
-            }
+        let files: [ConfigurationFile]
+        if let explicit {
+            files = [try ConfigurationDirectories.read(explicit)]
+        } else {
+            files = try paths.configuration.configurationFiles()
         }
+        var reader = ConfigurationReader()
+        for file in files { reader.read(file.text, from: file.path) }
         return reader
     }
 }

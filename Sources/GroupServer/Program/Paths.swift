@@ -1,3 +1,5 @@
+package import GroupFiles
+
 /// Where everything is. Decided by the daemon alone, from its options and the XDG base directories; relative values of
 /// XDG variables are ignored, as their specification demands.
 package struct Paths: Equatable, Sendable {
@@ -10,18 +12,22 @@ package struct Paths: Equatable, Sendable {
     /// Where clients that know only the interface's name look for its socket (systemd 260's registry); nil where the socket
     /// was put elsewhere.
     package var registryLink: String?
-    /// Where a configuration file is looked for, the first found counts.
-    package var configurationFiles: [String]
+    /// Where configuration is looked for.
+    package var configuration: ConfigurationDirectories
 
     package struct Overrides: Equatable, Sendable {
         package var root: String?
         package var state: String?
         package var socket: String?
+        package var configuration: [String]?
 
-        package init(root: String? = nil, state: String? = nil, socket: String? = nil) {
+        package init(
+            root: String? = nil, state: String? = nil, socket: String? = nil, configuration: [String]? = nil
+        ) {
             self.root = root
             self.state = state
             self.socket = socket
+            self.configuration = configuration
         }
     }
 
@@ -54,13 +60,16 @@ package struct Paths: Equatable, Sendable {
         registryLink =
             overrides.socket == nil
             ? absolute("XDG_RUNTIME_DIR").map { "\($0)/varlink/registry/io.appgroupd.Settings" } : nil
-        for (option, path) in [("--root", root), ("--state", state), ("--socket", socket ?? "/")]
-        where !path.hasPrefix("/") {
-            throw .notAbsolute(option: option, path: path)
+        if let paths = overrides.configuration {
+            configuration = ConfigurationDirectories(paths)
+        } else {
+            configuration = ConfigurationDirectories(user: try? directory("XDG_CONFIG_HOME", ".config"))
         }
-        let user = try? directory("XDG_CONFIG_HOME", ".config")
-        configurationFiles = ([user, "/etc", "/run", "/usr/lib"]).compactMap {
-            $0.map { "\($0)/appgroupd/appgroupd.conf" }
+        let given =
+            [("--root", root), ("--state", state), ("--socket", socket ?? "/")]
+            + configuration.paths.map { ("--config-dirs", $0) }
+        for (option, path) in given where !path.hasPrefix("/") {
+            throw .notAbsolute(option: option, path: path)
         }
     }
 

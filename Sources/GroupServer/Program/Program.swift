@@ -71,6 +71,12 @@ package enum Program {
         case .version:
             print("appgroupd \(Version.string)")
             return 0
+        case .manual(let name):
+            guard let page = ManualPages.page(named: name) else {
+                throw Exit(status: Status.usage, text: "there is no manual page \(name)")
+            }
+            print(page, terminator: "")
+            return 0
         case .checkConfiguration: return try checkConfiguration(options)
         case .run: return try serve(options, passed)
         }

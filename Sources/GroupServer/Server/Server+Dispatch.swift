@@ -85,6 +85,7 @@ extension Server {
         case .createGroup(let group): try createGroup(group, target)
         case .deleteGroup(let group): try deleteGroup(group, target)
         case .read(let group, let keys): try read(group, keys, target)
+        case .explain(let group, let key): try explain(group, key, target)
         case .write(let request): try write(request, target, connection)
         case .reset(let group, let tag): try reset(group, tag, target, connection)
         case .synchronize(let group): try synchronize(group, target, connection)
@@ -109,7 +110,7 @@ extension Server {
     }
 
     /// The group with all its commits in the journal: what is told of it stays true.
-    private func settledHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
+    func settledHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
         let host = try host(of: group)
         host.flush()
         if host.isUnknown, let obstacle = host.plist.obstacle,
@@ -129,12 +130,14 @@ extension Server {
         _ group: GroupIdentifier, _ keys: [String]?, _ target: Connection.ReplyTarget
     ) throws(GroupError) {
         let host = try settledHost(of: group)
-        let values = host.state.values(matching: KeyFilter(keys))
+        let filter = KeyFilter(keys)
+        let values = host.state.effectiveValues(matching: filter)
         let reply = Reply.bytes {
             $0.member("position")
             $0.write(host.position)
             $0.member("values")
             $0.write(values)
+            $0.writeLayers(of: host.state, matching: filter)
         }
         guard reply.count <= SettingsInterface.messageLimit else {
             throw .tooLarge(
@@ -222,11 +225,22 @@ extension Server {
 }
 
 extension JSONWriter {
+    /// Where values come from that are not the group's own.
+    fileprivate mutating func writeLayers(of state: GroupState, matching filter: KeyFilter) {
+        guard !state.layers.isEmpty else { return }
+        let (managed, defaults) = (
+            state.keys(from: .managed, matching: filter), state.keys(from: .defaults, matching: filter)
+        )
+        if !managed.isEmpty { member("managed", strings: managed.map(\.string)) }
+        if !defaults.isEmpty { member("defaults", strings: defaults.map(\.string)) }
+    }
+
     /// - Returns: whether the commit touches a wanted key, so that it was written.
     fileprivate mutating func write(_ recorded: RecordedCommit, only filter: KeyFilter) -> Bool {
         var commit = recorded.commit
         commit.changes.removeAll { !filter.includes($0.key) }
-        guard !commit.changes.isEmpty else { return false }
+        // One that nobody saw is told where everything is: without it the row of revisions would have a gap.
+        guard !commit.changes.isEmpty || filter == .all else { return false }
         if commit.changes.count == recorded.commit.changes.count {
             raw(recorded.encoded)
         } else {

@@ -47,6 +47,7 @@ extension Server {
             }
             failedGroups[group] = nil
             hosts[group] = host
+            applyLayers(to: host)
             begin(host)
         } catch {
             let problem = Problem(

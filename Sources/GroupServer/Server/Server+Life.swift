@@ -13,6 +13,7 @@ extension Server {
         try addSources(listener)
         try addSignals()
         try loop.enableWatchdog()
+        try startLayers()
         turn { openAllGroups() }
         ProcessFacts.trimMemory()
         runsJobsInline = false
@@ -56,6 +57,7 @@ extension Server {
             let reader = try ConfigurationReader.load(configurationFile, paths: paths)
             for warning in reader.warnings { Log.warning(warning) }
             configuration = reader.configuration
+            layersAreDue()
             Log.threshold = configuration.logLevel
             Log.info("the configuration was read again")
         } catch {

@@ -13,7 +13,8 @@ extension Server {
             uptime: Double(ProcessFacts.monotonicMicroseconds() - startTime) / 1e6,
             durability: configuration.durability, clients: connections.count, watches: watchCount,
             commits: commitCount, groups: hosts.values.sorted { $0.identifier < $1.identifier }.map(groupStatus),
-            problems: failedGroups.sorted { $0.key < $1.key }.map(\.value), root: paths.root, state: paths.state)
+            problems: failedGroups.sorted { $0.key < $1.key }.map(\.value) + layers.scan.problems, root: paths.root,
+            state: paths.state)
         var writer = JSONWriter(capacity: 1024)
         writer.write(status)
         return Reply.bytes(parameters: writer.bytes)

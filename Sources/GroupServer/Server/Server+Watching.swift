@@ -30,6 +30,7 @@ extension Server {
         var changed: Set<GroupIdentifier> = []
         for event in events {
             noteDocumentEvent(event)
+            noteLayerEvent(event)
             switch event {
             case .changed(let directory, let name, _): noteChange(of: name, in: directory, &changed)
             case .directoryGone(let directory):
@@ -114,8 +115,9 @@ extension Server {
         }
         retryWatches()
         pollDocuments()
+        pollLayers()
         if !isRootWatched { watcher?.watch(directory: container.root) }
-        if !isRootWatched || hosts.values.contains(where: needsPolling) { pollIsDue() }
+        if !isRootWatched || hosts.values.contains(where: needsPolling) || layers.isPolled { pollIsDue() }
     }
 
     func needsPolling(_ host: GroupHost) -> Bool {

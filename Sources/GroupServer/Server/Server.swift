@@ -44,6 +44,8 @@ final class Server {
     var documentDirectories = DirectoryTable()
     var nextDocumentWatch: UInt64 = 0
     var watcher: Watcher?
+    /// What administrators lay over and under groups.
+    var layers: LayerTracking
     /// Whether new groups are noticed by events.
     var isRootWatched = false
     var barriers: [UInt64: () -> Void] = [:]
@@ -81,6 +83,7 @@ final class Server {
         self.configuration = configuration
         self.post = post
         container = Container(root: paths.root)
+        layers = LayerTracking(paths.configuration)
         poller = try Poller()
         fileWorker = try WorkerThread(name: "files")
         syncWorker = try WorkerThread(name: "sync")

@@ -13,6 +13,7 @@ struct ServerSources {
     var sync: TimerSource?
     var poll: TimerSource?
     var status: TimerSource?
+    var layers: TimerSource?
     var stopLimit: TimerSource?
 
     /// How long the daemon does not listen after it ran out of descriptors, in microseconds.

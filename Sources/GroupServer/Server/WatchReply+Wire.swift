@@ -1,6 +1,7 @@
 import GroupCore
 import GroupModel
 import GroupProtocol
+import PropertyList
 import Varlink
 
 extension WatchReply {
@@ -48,6 +49,8 @@ extension JSONWriter {
         write(snapshot.values)
         member("reason", string: snapshot.reason.rawValue)
         if snapshot.isPartial { member("partial", boolean: true) }
+        if !snapshot.managed.isEmpty { member("managed", strings: snapshot.managed.map(\.string)) }
+        if !snapshot.defaults.isEmpty { member("defaults", strings: snapshot.defaults.map(\.string)) }
         endObject()
     }
 }

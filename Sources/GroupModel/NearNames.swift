@@ -17,8 +17,8 @@ package enum NearNames {
         return near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
     }
 
-    /// `; did you mean "a" or "b"?`, or nothing.
-    package static func question(_ names: [String]) -> String {
+    /// `; did you mean "a" or "b"?`, or nothing. `quoted` makes them fit to be shown.
+    package static func question(_ names: [String], quoted: (String) -> String) -> String {
         names.isEmpty ? "" : "; did you mean " + names.map(quoted).joined(separator: " or ") + "?"
     }
 }

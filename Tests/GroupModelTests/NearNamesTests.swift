@@ -1,4 +1,4 @@
-import AppGroupControl
+import GroupModel
 import TestSupport
 import Testing
 
@@ -53,7 +53,7 @@ struct NearNamesTests {
 
     @Test("asks")
     func question() {
-        #expect(NearNames.question([]) == "")
-        #expect(NearNames.question(["a", "b"]) == #"; did you mean "a" or "b"?"#)
+        #expect(NearNames.question([]) { $0 } == "")
+        #expect(NearNames.question(["a", "b"]) { "\"\($0)\"" } == #"; did you mean "a" or "b"?"#)
     }
 }
