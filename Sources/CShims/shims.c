@@ -80,6 +80,37 @@ int cshim_thread_set_name(const char *name) {
     return -1;
 }
 
+static const int whole = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+int cshim_memfd_sealed(const char *name, const void *bytes, size_t length)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    size_t done = 0;
+    while (done < length) {
+        ssize_t count = write(fd, (const char *)bytes + done, length - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            goto fail;
+        done += (size_t)count;
+    }
+    if (fcntl(fd, F_ADD_SEALS, whole) == 0)
+        return fd;
+fail:;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+int cshim_is_sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & whole) == whole;
+}
+
 int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
     struct ucred peer;
     socklen_t length = sizeof peer;

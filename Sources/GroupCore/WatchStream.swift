@@ -109,6 +109,51 @@ extension WatchStream {
     }
 }
 
+// MARK: Between two daemons
+
+extension WatchStream {
+    /// How an observer stands to one group: where a stream that takes this one's place begins.
+    package enum Standing: Equatable, Sendable {
+        /// It has been told everything up to this revision.
+        case at(Int64)
+        /// It is to get the whole state.
+        case snapshot(Snapshot.Reason)
+        /// It has been told that the group is gone.
+        case gone
+    }
+
+    /// How it stands to each of its groups. What was taken off the queue counts as told.
+    ///
+    /// - Parameter now: the present revision of a group; nil for one that is gone.
+    /// - Returns: nil where it has been told a part of something.
+    package func standings(now: (GroupIdentifier) -> Int64?) -> [GroupIdentifier: Standing]? {
+        var standings: [GroupIdentifier: Standing] = [:]
+        for entry in entries {
+            switch queue[head...].first(where: { $0.group == entry.group }) {
+            case .part?, .deleted?: return nil
+            case .snapshot(_, let reason)?: standings[entry.group] = .snapshot(reason)
+            // Those before it went out, whether through this queue or not.
+            case .commit(let recorded, _)?: standings[entry.group] = .at(recorded.commit.revision - 1)
+            case nil:
+                if entry.collapsed != nil {
+                    standings[entry.group] = .snapshot(.overflow)
+                } else if entry.isGone {
+                    standings[entry.group] = .gone
+                } else {
+                    guard let revision = now(entry.group) else { return nil }
+                    standings[entry.group] = .at(revision)
+                }
+            }
+        }
+        return standings
+    }
+
+    /// The observer was told that the group is gone, by a stream that this one takes the place of.
+    package mutating func markGone(_ group: GroupIdentifier) {
+        if let place = places[group] { entries[place].isGone = true }
+    }
+}
+
 // MARK: What happens
 
 extension WatchStream {

@@ -25,6 +25,9 @@ package struct MessageSplitter: Sendable {
     /// The bytes appended and not yet returned as part of a message.
     package var bufferedByteCount: Int { buffer.count - start }
 
+    /// Those bytes: what a successor is to begin with. Nil after a violation.
+    package var buffered: [UInt8]? { violation == nil ? Array(buffer[start...]) : nil }
+
     package mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
 
     package mutating func append(_ bytes: ArraySlice<UInt8>) {

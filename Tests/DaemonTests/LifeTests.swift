@@ -87,6 +87,9 @@ struct LifeTests {
         #expect(reloading.contains { $0.hasPrefix("MONOTONIC_USEC=") })
         #expect(manager.next(with: "READY=1") != nil)
         #expect(try peer.groups().count == 1)
+        // A connection that stands would be given to the manager, and the daemon waits until it has it.
+        peer.peer.close()
+        #expect(manager.next(with: "STATUS=1 group, 0 clients") != nil)
         try daemon.stop()
         #expect(manager.next(with: "STOPPING=1") != nil)
     }

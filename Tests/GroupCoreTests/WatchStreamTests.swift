@@ -198,6 +198,28 @@ import Testing
         #expect(!stream.isEmpty)
         #expect(commits.count { $0.commit != nil } < 200)
     }
+
+    @Test func whatTakesItsPlaceGoesOnWhereItStands() throws {
+        let world = World()
+        var stream = stream()
+        let now: (GroupIdentifier) -> Int64? = { world.groups[$0]?.revision }
+        stream.offerSnapshot(of: Sample.group, reason: .tooOld)
+        #expect(stream.standings(now: now) == [Sample.group: .snapshot(.tooOld)])
+        _ = stream.next(in: world)
+        let first = try world.write([.set("a", .integer(1))])
+        stream.offer(first)
+        let second = try world.write([.set("a", .integer(2))])
+        stream.offer(second)
+        #expect(stream.standings(now: now) == [Sample.group: .at(first.commit.revision - 1)])
+        _ = stream.next(in: world)
+        #expect(stream.standings(now: now) == [Sample.group: .at(first.commit.revision)])
+        _ = stream.next(in: world)
+        #expect(stream.standings(now: now) == [Sample.group: .at(second.commit.revision)])
+        stream.offerDeletion(of: Sample.group)
+        #expect(stream.standings(now: now) == nil)
+        _ = stream.next(in: world)
+        #expect(stream.standings(now: now) == [Sample.group: .gone])
+    }
 }
 
 private struct WeakCommit {

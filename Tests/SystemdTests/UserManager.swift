@@ -138,6 +138,9 @@ extension UserManager {
 extension UserManager {
     static let group = "group.com.example.app"
 
+    /// The daemon's socket, as the test sees it.
+    var settingsSocket: String { directory.file("run/appgroupd/io.appgroupd.Settings") }
+
     /// The group's property list, which the namespace and the test see alike.
     var plist: String {
         directory.file("home/.local/share/appgroups/\(Self.group)/Library/Preferences/\(Self.group).plist")

@@ -34,6 +34,9 @@ int cshim_renameat2(int old_directory, const char *old_path, int new_directory, 
                     unsigned int flags);
 ssize_t cshim_pread_cached(int fd, void *bytes, size_t length, off_t offset); /* preadv2 with RWF_NOWAIT */
 int cshim_memfd_create(const char *name);  /* MFD_CLOEXEC */
+/* F_ADD_SEALS and F_GET_SEALS are variadic as well. A memfd with these bytes, which nobody can change any more. */
+int cshim_memfd_sealed(const char *name, const void *bytes, size_t length);
+int cshim_is_sealed(int fd);               /* 1 when its size and content are sealed, else 0 */
 int cshim_gettid(void);
 int cshim_wcwidth(uint32_t scalar); /* in the locale C.UTF-8, whatever the process's own; -1 for what does not print */
 void cshim_trim_memory(void);              /* malloc_trim: gives unused heap pages back */

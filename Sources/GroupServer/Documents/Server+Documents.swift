@@ -27,7 +27,7 @@ extension Server {
         statusChanged()
     }
 
-    private func documentWatch(of group: GroupIdentifier) -> DocumentWatch {
+    func documentWatch(of group: GroupIdentifier) -> DocumentWatch {
         if let watch = documents[group] { return watch }
         nextDocumentWatch += 1
         let watch = DocumentWatch(group, id: nextDocumentWatch, container: container.path(of: group))
@@ -219,7 +219,7 @@ extension Server {
         }
     }
 
-    private func beginTelling(_ connection: Connection) {
+    func beginTelling(_ connection: Connection) {
         connection.documents?.isReady = true
         markStreamDirty(connection)
     }

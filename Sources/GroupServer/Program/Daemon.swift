@@ -26,13 +26,14 @@ package actor Daemon {
     ///
     /// - Returns: what keeps the daemon from starting at all; a group that cannot be opened does not.
     package func start(
-        _ listener: ListeningSocket, paths: Paths, configuration: Configuration, configurationFile: String?
+        _ listener: ListeningSocket, _ inheritance: Inheritance?, paths: Paths, configuration: Configuration,
+        configurationFile: String?
     ) -> Result<Void, SystemError> {
         do throws(SystemError) {
             let server = try Server(loop: loop, paths: paths, configuration: configuration) { body in self.enter(body) }
             self.server = server
             server.configurationFile = configurationFile
-            return .success(try server.start(listener))
+            return .success(try server.start(listener, inheritance))
         } catch {
             return .failure(error)
         }

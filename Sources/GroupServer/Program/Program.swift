@@ -27,8 +27,9 @@ package enum Program {
         let passed = ServiceManager.takePassedDescriptors()
         var listener: ListeningSocket?
         do throws(Exit) {
+            let inheritance = Inheritance(passed)
             listener = try adopt(passed)
-            return try run(options(arguments), listener)
+            return try run(options(arguments), listener, inheritance)
         } catch {
             Log.error(error.text)
             ServiceManager.notifyStatus(error.text)
@@ -45,7 +46,8 @@ package enum Program {
 
     /// The socket that systemd passed, if it did.
     private static func adopt(_ passed: [ServiceManager.PassedDescriptor]) throws(Exit) -> ListeningSocket? {
-        guard let descriptor = passed.first(where: { $0.name == "varlink" }) ?? passed.first else { return nil }
+        let sockets = passed.filter { !Inheritance.names.contains($0.name) }
+        guard let descriptor = sockets.first(where: { $0.name == "varlink" }) ?? sockets.first else { return nil }
         do throws(ListeningSocket.Failure) {
             return try .adopt(FileDescriptor(owning: descriptor.rawValue))
         } catch {
@@ -62,7 +64,7 @@ package enum Program {
     }
 
     private static func run(
-        _ options: CommandLineOptions, _ passed: ListeningSocket?
+        _ options: CommandLineOptions, _ passed: ListeningSocket?, _ inheritance: Inheritance?
     ) throws(Exit) -> Int32 {
         switch options.action {
         case .help:
@@ -78,7 +80,7 @@ package enum Program {
             print(page, terminator: "")
             return 0
         case .checkConfiguration: return try checkConfiguration(options)
-        case .run: return try serve(options, passed)
+        case .run: return try serve(options, passed, inheritance)
         }
     }
 
@@ -108,7 +110,7 @@ package enum Program {
     }
 
     private static func serve(
-        _ options: CommandLineOptions, _ passed: ListeningSocket?
+        _ options: CommandLineOptions, _ passed: ListeningSocket?, _ inheritance: Inheritance?
     ) throws(Exit) -> Int32 {
         let paths = try paths(options)
         let reader = try configuration(options, paths)
@@ -120,7 +122,7 @@ package enum Program {
             let daemon = Daemon(loop: loop)
             let started = daemon.assumeIsolated { daemon in
                 daemon.start(
-                    listener, paths: paths, configuration: reader.configuration,
+                    listener, inheritance, paths: paths, configuration: reader.configuration,
                     configurationFile: options.configuration)
             }
             try started.get()

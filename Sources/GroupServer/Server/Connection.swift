@@ -31,7 +31,7 @@ final class Connection {
     var phase = Phase.serving
     var stream: WatchStream?
     /// What `stream` watches.
-    var watchedGroups: [GroupIdentifier] = []
+    var watches: [WatchedGroup] = []
     /// What a `WatchDocuments` has not told yet, and the group that it watches.
     var documents: DocumentQueue?
     var watchedDocuments: GroupIdentifier?
@@ -42,6 +42,8 @@ final class Connection {
     /// The peer will send nothing more; it may still read.
     private(set) var hasEnded = false
     private var isBroken = false
+    /// The daemon ends: no further call is served, and what comes stays where it is.
+    var isPaused = false
 
     private var splitter: MessageSplitter
     /// The replies to calls from `firstSerial` on, the first of them at `slotHead`; nil until they are there.
@@ -125,7 +127,7 @@ extension Connection {
     }
 
     private var canServe: Bool {
-        phase == .serving && !isBroken && outgoingSize < Self.outgoingLimit && slotCount < Self.slotLimit
+        phase == .serving && !isBroken && !isPaused && outgoingSize < Self.outgoingLimit && slotCount < Self.slotLimit
     }
 
     /// What is to be waited for at the socket.
@@ -141,6 +143,27 @@ extension Connection {
     var isFinished: Bool {
         if isMute { return hasEnded || phase == .streaming }
         return hasEnded && phase == .serving && slotCount == 0 && !hasOutgoing
+    }
+}
+
+// MARK: - Between two daemons
+
+extension Connection {
+    /// What is left of the conversation at a boundary of calls: what came and was not served, and what was said and did not
+    /// go out yet. Nil in the middle of a call, and for one that is over.
+    var rest: (input: [UInt8], output: [UInt8])? {
+        guard !isMute, !hasEnded, !isBroken, slotCount == 0, mayStream, phase == .serving || phase == .streaming,
+            let input = splitter.buffered
+        else { return nil }
+        var output = outgoing.reduce(into: []) { $0 += $1 }
+        output.removeFirst(sentOfFirst)
+        return (input, output + tail)
+    }
+
+    /// Goes on from there. Nothing has been said and heard on it by this daemon yet.
+    func restore(input: [UInt8], output: [UInt8]) {
+        splitter.append(input)
+        if !output.isEmpty { enqueue(output) }
     }
 }
 

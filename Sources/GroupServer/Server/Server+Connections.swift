@@ -23,21 +23,33 @@ extension Server {
     }
 
     private func accept(_ socket: consuming UnixSocket) {
+        if admit(socket) != nil { statusChanged() }
+    }
+
+    /// - Returns: nil where the client is refused, and the connection closed.
+    func admit(_ socket: consuming UnixSocket) -> Connection? {
         guard let credentials = try? socket.peerCredentials(), credentials.uid == ProcessFacts.effectiveUserID else {
             Log.warning("a client of another user was refused")
-            return
+            return nil
         }
         guard connections.count < connectionLimit else {
             Log.warning("a client was refused: there are \(connections.count) already (MaxConnections=)")
-            return
+            return nil
         }
         let id = nextConnection
         nextConnection += 1
         let connection = Connection(
             id: id, socket: socket, credentials: credentials, messageLimit: configuration.messageSize)
-        guard (try? poller.add(connection.socket.raw, token: id, .readable)) != nil else { return }
+        guard (try? poller.add(connection.socket.raw, token: id, .readable)) != nil else { return nil }
         connections[id] = connection
-        statusChanged()
+        return connection
+    }
+
+    /// Forgets a connection that goes on without us: nobody at its other end is told anything.
+    func letGo(of connection: Connection) {
+        connections[connection.id] = nil
+        connection.isClosed = true
+        try? poller.remove(connection.socket.raw)
     }
 
     var connectionLimit: Int {
@@ -113,7 +125,7 @@ extension Server {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         connection.isClosed = true
         try? poller.remove(connection.socket.raw)
-        for group in connection.watchedGroups {
+        for group in connection.watches.map(\.group) {
             audiences[group]?.remove(connection)
             if audiences[group]?.isEmpty == true { audiences[group] = nil }
         }

@@ -6,7 +6,7 @@ import LinuxIO
 
 extension Server {
     /// The watches stand first, then the groups are read; READY is told when both is done and the socket is served.
-    func start(_ listener: ListeningSocket) throws(SystemError) {
+    func start(_ listener: ListeningSocket, _ inheritance: Inheritance?) throws(SystemError) {
         Log.threshold = configuration.logLevel
         try Files.makeDirectories(paths.cookieDirectory)
         try startWatching()
@@ -15,6 +15,7 @@ extension Server {
         try loop.enableWatchdog()
         try startLayers()
         turn { openAllGroups() }
+        if let inheritance { turn { takeOver(inheritance) } }
         ProcessFacts.trimMemory()
         runsJobsInline = false
         ServiceManager.notifyReady(status: statusText)
@@ -34,10 +35,17 @@ extension Server {
         isStopping = true
         ServiceManager.notifyStopping(status: "writing out")
         sources.listening?.cancel()
+        // What was called and not served yet is for the daemon that comes after us.
+        for connection in connections.values {
+            connection.isPaused = true
+            settle(connection)
+        }
         flushJournals()
         let all = Array(hosts.values)
         let count = Countdown(all.count + 1) { [unowned self] _ in loop.exit(0) }
-        for host in all { host.whenPlistIsSettled { count.one($0) } }
+        for host in all {
+            host.whenPlistIsSettled { [unowned self] error in whenSynced(host) { count.one($0 ?? error) } }
+        }
         // A disk that hangs must not keep the session from ending: the journals have everything already.
         sources.stopLimit = try? TimerSource(loop) { [unowned self] in
             Log.warning("a property list could not be written in time; the journals have all settings")
@@ -72,15 +80,21 @@ extension Server {
         syncWorker.stop()
         // The workers have ended.
         runsJobsInline = true
+        // As a turn: what is still in memory is told to observers, too.
+        turn {
+            for host in hosts.values {
+                host.flush()
+                host.compactForStart()
+            }
+        }
         for host in hosts.values {
-            host.flush()
-            host.compactForStart()
             host.journal.dropRoom()
             guard host.journal.hasUnsyncedBytes else { continue }
             if case .failure(let error) = host.journal.syncHandle.sync() {
                 Log.error("group \(host.identifier): the journal did not reach stable storage: \(error)")
             }
         }
+        leaveConnections()
         for connection in connections.values { close(connection) }
         sources = ServerSources()
     }

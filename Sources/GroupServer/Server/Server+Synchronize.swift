@@ -48,7 +48,7 @@ extension Server {
         }
     }
 
-    private func whenSynced(_ host: GroupHost, _ callback: @escaping (GroupError?) -> Void) {
+    func whenSynced(_ host: GroupHost, _ callback: @escaping (GroupError?) -> Void) {
         guard !host.isClosed, host.journal.hasUnsyncedBytes else {
             return callback(host.journal.syncFailure.map(GroupHost.syncRefusal))
         }

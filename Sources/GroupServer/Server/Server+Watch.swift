@@ -24,7 +24,7 @@ extension Server {
             join(connection, watch.group, KeyFilter(watch.keys), stream)
         }
         connection.stream = stream
-        connection.watchedGroups = watches.map(\.group)
+        connection.watches = watches
         connection.owesFirstReply = true
         // The call's place is the last one: nothing is served behind a stream.
         if let serial = target.serial { connection.beginStreaming(serial) }
@@ -32,7 +32,7 @@ extension Server {
         statusChanged()
     }
 
-    private func join(
+    func join(
         _ connection: Connection, _ group: GroupIdentifier, _ filter: KeyFilter, _ stream: WatchStream
     ) {
         guard let place = stream.place(of: group) else { return }
@@ -41,7 +41,7 @@ extension Server {
         audience.add(AudienceCircle.Member(connection: connection, place: place), watching: filter)
     }
 
-    private func begin(_ watch: WatchedGroup, on host: GroupHost, in stream: inout WatchStream) {
+    func begin(_ watch: WatchedGroup, on host: GroupHost, in stream: inout WatchStream) {
         guard let since = watch.since else { return stream.offerSnapshot(of: watch.group, reason: .initial) }
         guard since.epoch == host.position.epoch, since.revision <= host.state.revision, since.revision >= 0 else {
             return stream.offerSnapshot(of: watch.group, reason: .otherEpoch)

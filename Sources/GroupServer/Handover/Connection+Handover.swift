@@ -1,0 +1,7 @@
+import GroupCore
+import Varlink
+
+extension Connection {
+    /// The call before was a watch, which goes on.
+    func resumeStreaming() { phase = .streaming }
+}
