@@ -197,7 +197,7 @@ extension GroupDefaults {
             // Its own values are noted by who tracks what it reads.
             if replica === backend.replica { return ownValues }
             replica.waitUntilReady(Deadline(afterSeconds: Self.firstReadLimit))
-            return replica.values
+            return replica.ownValues
         }
         guard case .daemon(let link, _) = backend else { return [:] }
         do throws(AppGroupError) {

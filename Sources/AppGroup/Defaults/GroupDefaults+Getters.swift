@@ -118,11 +118,12 @@ extension GroupDefaults {
         isOwn(PropertyList.Key(key))
     }
 
-    /// Whether an administrator has set this key, so that sets have no effect and a control for it should be disabled.
-    ///
-    /// False for every key as yet: the daemon knows no administrator's layers.
+    /// Whether an administrator has set this key: a control for it should be disabled, since a set of it is refused with
+    /// the code `forced`. Noted by `withObservationTracking`, which tells when it changes.
     public func objectIsForced(forKey key: String) -> Bool {
-        false
+        if ForkGuard.isChild { return false }
+        waitForFirstState()
+        return searchList.isForced(PropertyList.Key(key))
     }
 }
 

@@ -2,8 +2,8 @@ import GroupModel
 import PropertyList
 import Synchronization
 
-/// Where a setting is looked for: the arguments of the command line, the group, the suites added to it, the registered
-/// defaults; the first hit counts. It turns the steps of its groups into changes of what readers see.
+/// Where a setting is looked for: what an administrator forces, the arguments of the command line, the group, an
+/// administrator's default, the suites added to it, the registered defaults; the first hit counts. It turns the steps of its groups into changes of what readers see.
 ///
 /// Safe for any thread. Owned by a `GroupDefaults`, which closes it at its end: until then it hears of changes, and its cells
 /// hold it. There is no weak reference to it, since that would slow down every read. Its lock may be held when a replica's is
@@ -107,8 +107,17 @@ final class SearchList: Sendable {
     var ownValues: [Key: Value] {
         state.withLock { listen(&$0) }
         ownKeys.noteAccess()
-        return own.values
+        return own.ownValues
     }
+
+    /// Whether an administrator has set the key, noted for itself.
+    func isForced(_ key: Key) -> Bool {
+        !ForkGuard.isChild && cell(key).isForced
+    }
+
+    /// The same without being noted.
+    func isForcedNow(_ key: Key) -> Bool { own.isForced(key) }
+    func isOwnNow(_ key: Key) -> Bool { own.isOwn(key) }
 
     /// All keys with their effective values, noted as a whole.
     var allValues: [Key: Value] {
@@ -134,6 +143,7 @@ final class SearchList: Sendable {
         for suite in suites.reversed() { result.merge(suite.values) { $1 } }
         result.merge(own.values) { $1 }
         result.merge(domains.allArguments) { $1 }
+        result.merge(own.forcedValues) { $1 }
         return result
     }
 
@@ -215,10 +225,10 @@ extension SearchList {
         domains.addListener(self)
     }
 
-    /// What an argument hides, no reader sees change; and what is equal has not changed.
+    /// What is equal has not changed.
     private func note(_ step: ReplicaMachine.Step, _ candidates: [EffectiveChange]) {
-        let changes = candidates.filter { $0.old != $0.new && domains.argument($0.key) == nil }
-        guard !changes.isEmpty || !step.changes.isEmpty else { return }
+        let changes = candidates.filter { $0.old != $0.new }
+        guard !changes.isEmpty || !step.changes.isEmpty || !step.relayered.isEmpty else { return }
         state.withLock { state in
             // Nobody has read anything yet.
             guard state.isListening else { return }
@@ -227,10 +237,27 @@ extension SearchList {
     }
 
     private func ownChanges(_ step: ReplicaMachine.Step) -> [EffectiveChange] {
-        step.changes.map { change in
+        let changes = step.changes.map { change in
+            if let argument = domains.argument(change.key) { return self.change(change, under: argument, step) }
             let below = change.old == nil || change.new == nil ? below(change.key) : nil
             return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
         }
+        // An argument that an administrator's value goes before from now on, or no more, the value being the same.
+        let others = step.relayered.keys.filter { key in !step.changes.contains { $0.key == key } }.sorted()
+        return changes
+            + others.compactMap { key in
+                guard let argument = domains.argument(key) else { return nil }
+                let value = own.value(key)
+                return change(Change(key: key, old: value, new: value), under: argument, step)
+            }
+    }
+
+    /// What an argument hides, no reader sees change, but for what is forced.
+    private func change(_ change: Change, under argument: Value, _ step: ReplicaMachine.Step) -> EffectiveChange {
+        let isForced = own.isForced(change.key)
+        let wasForced = step.relayered[change.key].map { $0 == .managed } ?? isForced
+        return EffectiveChange(
+            key: change.key, old: wasForced ? change.old : argument, new: isForced ? change.new : argument)
     }
 
     private func suiteChanges(_ step: ReplicaMachine.Step, of suite: Replica) -> [EffectiveChange] {
@@ -238,6 +265,7 @@ extension SearchList {
         let higher = [own] + suites.prefix { $0 !== suite }
         let lower = suites.drop { $0 !== suite }.dropFirst()
         return step.changes.compactMap { change -> EffectiveChange? in
+            if domains.argument(change.key) != nil { return nil }
             if higher.contains(where: { $0.value(change.key) != nil }) { return nil }
             let below = lower.lazy.compactMap { $0.value(change.key) }.first ?? domains.registered(change.key)
             return EffectiveChange(key: change.key, old: change.old ?? below, new: change.new ?? below)
@@ -246,6 +274,7 @@ extension SearchList {
 
     private func registeredChanges(_ step: ReplicaMachine.Step) -> [EffectiveChange] {
         step.changes.compactMap { change in
+            if domains.argument(change.key) != nil { return nil }
             if own.value(change.key) != nil || suites.contains(where: { $0.value(change.key) != nil }) { return nil }
             return EffectiveChange(key: change.key, old: change.old, new: change.new)
         }
@@ -261,7 +290,7 @@ extension SearchList: LayerListener {
         case .group(let suite):
             changes = suiteChanges(step, of: suite)
             // Revisions are those of another group.
-            (step.changes, step.revision) = ([], nil)
+            (step.changes, step.relayered, step.revision) = ([], [:], nil)
         case .registered:
             changes = registeredChanges(step)
             step.changes = []
@@ -283,14 +312,19 @@ extension SearchList: LayerListener {
 
     private func announce(_ item: SearchListNews.Item) {
         // Whether the group itself holds a key is told whether or not a reader sees its value change.
-        let own = item.step.changes.filter { ($0.old == nil) != ($0.new == nil) }
-        let (cells, ownCells) = state.withLock { state in
-            (item.changes.compactMap { state.cells[$0.key] }, own.compactMap { state.cells[$0.key] })
+        let own = item.step.changes.filter { ($0.old == nil) != ($0.new == nil) }.map(\.key)
+        let relayered = item.step.relayered.keys
+        let (cells, ownCells, relayeredCells) = state.withLock { state in
+            (
+                item.changes.compactMap { state.cells[$0.key] },
+                Set(own).union(relayered).compactMap { state.cells[$0] }, relayered.compactMap { state.cells[$0] }
+            )
         }
         for cell in cells { cell.announce() }
         if !item.changes.isEmpty { allKeys.announce() }
         for cell in ownCells { cell.announceIsOwn() }
-        if !item.step.changes.isEmpty { ownKeys.announce() }
+        for cell in relayeredCells { cell.announceIsForced() }
+        if !item.step.changes.isEmpty || !relayered.isEmpty { ownKeys.announce() }
     }
 }
 

@@ -46,6 +46,10 @@ extension DaemonLink {
         guard let position = parameters["position"].flatMap(Position.init(wire:)),
             let values = parameters["values"].flatMap({ try? [Key: Value](wire: $0) })
         else { throw AppGroupError(.protocolViolation, "appgroupd answered what this version does not understand") }
-        return (position, values)
+        // The group's own: what administrators laid over and under it is no state of the group.
+        let part = WatchEvent.SnapshotPart(
+            group: "", position: position, values: values, reason: "initial", isPartial: false
+        ).withLayers(of: parameters)
+        return (position, values.filter { !part.managed.contains($0.key) && !part.defaults.contains($0.key) })
     }
 }

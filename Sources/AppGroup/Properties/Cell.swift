@@ -10,7 +10,7 @@ import Synchronization
 @usableFromInline
 final class Cell: Observable, Sendable {
     let key: Key
-    /// Given on the command line: it wins over everything, for the life of the process.
+    /// Given on the command line: it wins over everything but what an administrator forces, for the life of the process.
     private let argument: Value?
     /// Asked at every read, which the value itself is too large for.
     private let hasArgument: Bool
@@ -47,7 +47,13 @@ final class Cell: Observable, Sendable {
     /// where this changes, and the other way round.
     var isOwn: Bool {
         registrar.access(self, keyPath: \.isOwn)
-        return place.value != nil
+        return list.isOwnNow(key)
+    }
+
+    /// Whether an administrator has set the key, noted for itself, too.
+    var isForced: Bool {
+        registrar.access(self, keyPath: \.isForced)
+        return list.isForcedNow(key)
     }
 
     /// What tells one state of the value from another; for who keeps what was made of it.
@@ -66,13 +72,14 @@ final class Cell: Observable, Sendable {
     @usableFromInline
     func noteAccess() -> Stamp? {
         registrar.access(self, keyPath: path)
-        guard !fork.isChild, !layered.load(ordering: .acquiring) else { return nil }
+        guard !fork.isChild, !hasArgument, !layered.load(ordering: .acquiring) else { return nil }
         return Stamp(version: place.version, registrations: ProcessDomains.generation)
     }
 
     /// The value for who does not want to hear of changes.
     var untracked: Value? {
         if !hasArgument, let value = place.value { return value }
+        if hasArgument, list.isForcedNow(key) { return place.value }
         return argument ?? list.below(key)
     }
 
@@ -86,6 +93,12 @@ final class Cell: Observable, Sendable {
     func announceIsOwn() {
         registrar.willSet(self, keyPath: \.isOwn)
         registrar.didSet(self, keyPath: \.isOwn)
+    }
+
+    /// An administrator has set the key, or does no more. Runs the trackers' code as well.
+    func announceIsForced() {
+        registrar.willSet(self, keyPath: \.isForced)
+        registrar.didSet(self, keyPath: \.isForced)
     }
 }
 

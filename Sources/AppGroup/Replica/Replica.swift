@@ -22,7 +22,7 @@ final class Replica: Sendable {
         /// - Returns: who has to hear of it.
         mutating func take(_ step: ReplicaMachine.Step) -> [any LayerListener] {
             for change in step.changes { places[change.key]?.store(change.new) }
-            return step.changes.isEmpty ? [] : listeners.all
+            return step.changes.isEmpty && step.relayered.isEmpty ? [] : listeners.all
         }
     }
 
@@ -55,6 +55,23 @@ final class Replica: Sendable {
 
     var values: [Key: Value] {
         state.withLock { $0.machine.visible }
+    }
+
+    /// What the group itself holds, without what administrators laid over and under it.
+    var ownValues: [Key: Value] {
+        state.withLock { $0.machine.ownValues }
+    }
+
+    var forcedValues: [Key: Value] {
+        state.withLock { $0.machine.forcedValues }
+    }
+
+    func isOwn(_ key: Key) -> Bool {
+        state.withLock { $0.machine.isOwn(key) }
+    }
+
+    func isForced(_ key: Key) -> Bool {
+        state.withLock { $0.machine.isForced(key) }
     }
 
     var position: Position? {

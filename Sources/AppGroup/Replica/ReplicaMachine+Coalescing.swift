@@ -107,6 +107,7 @@ extension ReplicaMachine.Step {
             let new = news[key] ?? nil
             return old == new ? nil : Change(key: key, old: old, new: new)
         }.sorted { $0.key < $1.key }
+        both.relayered = relayered.merging(later.relayered) { before, _ in before }
         both.coalesced = (coalesced ?? 1) + (later.coalesced ?? 1)
         return both
     }

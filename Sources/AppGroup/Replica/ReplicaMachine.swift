@@ -16,6 +16,8 @@ struct ReplicaMachine: Sendable {
         /// A commit of this process that readers have seen already.
         var isOwn = false
         var coalesced: Int64?
+        /// The keys whose values come from another layer now, with the one before.
+        var relayered: [Key: GroupModel.Layer] = [:]
         /// Its place among the replica's steps, which gives it.
         var number: UInt64 = 0
     }
@@ -24,7 +26,7 @@ struct ReplicaMachine: Sendable {
     private(set) var visible: [Key: Value] = [:]
     private(set) var confirmed: [Key: Value] = [:]
     /// The keys whose confirmed values are not the group's own.
-    private(set) var layers: [Key: GroupModel.Layer] = [:]
+    var layers: [Key: GroupModel.Layer] = [:]
     /// What keys hold below the writes that were never sent, for every key that one of those edits; nil when not known. As
     /// long as that stays what it was, so does what readers see, however many writes wait.
     private var bases: [Key: Value?]? = [:]
@@ -67,7 +69,8 @@ extension ReplicaMachine {
         writes.append(Write(submission, number))
         coalesceIfMany()
         guard submission.isOptimistic else { return (number, Step(isOwn: true)) }
-        let removed: [(key: Key, value: Value?)] = submission.isReset ? visible.keys.map { ($0, nil) } : []
+        let removed: [(key: Key, value: Value?)] =
+            submission.isReset ? visible.keys.filter { layers[$0] == nil }.map { ($0, nil) } : []
         return (number, Step(changes: show(removed + results), isOwn: true))
     }
 
@@ -82,6 +85,7 @@ extension ReplicaMachine {
         results.reserveCapacity(edits.count)
         var known: [Key: Value?] = [:]
         for edit in edits {
+            if isForced(edit.key) { throw .forced(keys: [edit.key.string]) }
             try edit.key.validate()
             if let problem = edit.value?.firstUncarriable ?? edit.otherwise?.firstUncarriable {
                 throw .invalidValue(key: edit.key.string, reason: "a property list cannot carry \(problem)")
@@ -214,27 +218,19 @@ extension ReplicaMachine {
         confirmed = parts
         parts = [:]
         position = part.position
-        layers = [:]
-        for key in part.managed { layers[key] = .managed }
-        for key in part.defaults { layers[key] = .defaults }
+        let relayered = setLayers(part)
         writes.removeAll { write in
             if case .acknowledged(let revision) = write.stage {
                 return !isSameEpoch || revision <= part.position.revision
             }
             return false
         }
-        return Step(changes: refreshAll(), revision: part.position.revision)
+        return Step(changes: refreshAll(), revision: part.position.revision, relayered: relayered)
     }
 
     mutating func take(_ commit: Commit, coalesced: Int64?) -> Step {
-        for change in commit.changes {
-            confirmed[change.key] = change.new
-            if change.layer != .group {
-                layers[change.key] = change.layer
-            } else if !layers.isEmpty {
-                layers[change.key] = nil
-            }
-        }
+        for change in commit.changes { confirmed[change.key] = change.new }
+        let relayered = takeLayers(of: commit.changes)
         position?.revision = commit.revision
         var keys = commit.changes.map(\.key)
         let number = number(ofTag: commit.origin.tag)
@@ -252,7 +248,7 @@ extension ReplicaMachine {
         if let turn { keys += settle(before: turn) }
         return Step(
             changes: refresh(keys), origin: commit.origin, revision: commit.revision, isOwn: isOwn,
-            coalesced: coalesced)
+            coalesced: coalesced, relayered: relayered)
     }
 
     /// The daemon takes writes in the order of their sending: with this one it has come to those before it, also to those
@@ -270,10 +266,11 @@ extension ReplicaMachine {
     /// The group was deleted. Writes that wait are for the one that will be made under the name.
     mutating func deleted() -> Step {
         confirmed = [:]
+        let relayered = layers
         layers = [:]
         parts = [:]
         position = nil
-        return Step(changes: refreshAll())
+        return Step(changes: refreshAll(), relayered: relayered)
     }
 
     /// What a plist on disk holds, while the daemon has not been reached yet.
@@ -353,7 +350,10 @@ extension ReplicaMachine {
     /// One that does not fit any more is the daemon's to refuse.
     private mutating func lay(_ writes: ArraySlice<Write>, over values: inout [Key: Value?]) {
         for write in writes where write.isVisible {
-            if write.isReset { values = values.mapValues { _ in nil } }
+            // What is not the group's own is not removed with it.
+            if write.isReset {
+                for key in values.keys where layers[key] == nil { values.updateValue(nil, forKey: key) }
+            }
             overlaidCount += write.edits.count
             for edit in write.edits {
                 guard var value = values[edit.key] else { continue }
