@@ -123,8 +123,8 @@ extension Session {
         return values
     }
 
-    func status() throws(Failure) -> (raw: JSONObject, status: DaemonStatus) {
-        let reply = try call(.status)
+    func status(observers: Bool = false) throws(Failure) -> (raw: JSONObject, status: DaemonStatus) {
+        let reply = try call(.status(observers: observers))
         guard let status = DaemonStatus(wire: reply) else { throw Self.unexpectedReply }
         return (reply, status)
     }

@@ -82,7 +82,7 @@ extension Verb {
                 .deleteGroup, .find, .explain,
             ]
         ),
-        ("live", [.watch, .wait]),
+        ("live", [.watch, .wait, .top]),
         ("history", [.history, .log, .blame, .show, .diff, .undo]),
         ("files", [.importFile, .export, .apply, .edit, .backup, .restore, .link, .unlink]),
         ("daemon", [.status, .check, .catConfig, .repair, .sync]),

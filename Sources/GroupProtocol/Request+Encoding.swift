@@ -32,7 +32,8 @@ extension Request {
         var writer = JSONWriter(capacity: 128)
         writer.beginObject()
         switch self {
-        case .listGroups, .status, .synchronize(nil): return nil
+        case .listGroups, .status(observers: false), .synchronize(nil): return nil
+        case .status(observers: true): writer.member("observers", boolean: true)
         case .createGroup(let group), .deleteGroup(let group), .synchronize(let group?), .repair(let group):
             writer.member("group", string: group.string)
         case .read(let group, let keys):

@@ -16,7 +16,7 @@ package enum Request: Equatable, Sendable {
     case watch([WatchedGroup])
     case watchDocuments(GroupIdentifier, path: DocumentPath?)
     case history(HistoryRequest)
-    case status
+    case status(observers: Bool)
 }
 
 package struct WriteRequest: Equatable, Sendable {
@@ -96,8 +96,8 @@ extension Request {
             _ = try Parameters(object, knowing: [])
             self = .listGroups
         case .status:
-            _ = try Parameters(object, knowing: [])
-            self = .status
+            let parameters = try Parameters(object, knowing: ["observers"])
+            self = .status(observers: try parameters.optional("observers", \.booleanValue) ?? false)
         case .createGroup: self = .createGroup(try Parameters(object, knowing: ["group"]).group("group"))
         case .deleteGroup: self = .deleteGroup(try Parameters(object, knowing: ["group"]).group("group"))
         case .repair: self = .repair(try Parameters(object, knowing: ["group"]).group("group"))

@@ -74,10 +74,13 @@ package struct DaemonStatus: Equatable, Sendable {
     package var problems: [Problem]
     package var root: String
     package var state: String
+    /// Nil where they were not asked for.
+    package var observers: [ObserverStatus]?
 
     package init(
         version: String, uptime: Double, durability: Durability, clients: Int, watches: Int, commits: Int,
-        groups: [GroupStatus], problems: [Problem], root: String, state: String
+        groups: [GroupStatus], problems: [Problem], root: String, state: String,
+        observers: [ObserverStatus]? = nil
     ) {
         self.version = version
         self.uptime = uptime
@@ -89,6 +92,23 @@ package struct DaemonStatus: Equatable, Sendable {
         self.problems = problems
         self.root = root
         self.state = state
+        self.observers = observers
+    }
+}
+
+/// A client that follows groups.
+package struct ObserverStatus: Equatable, Sendable {
+    package var client: String?
+    package var processId: Int32?
+    package var groups: [GroupIdentifier]
+    /// Bytes of changes that wait until it reads.
+    package var waiting: Int
+
+    package init(client: String?, processId: Int32?, groups: [GroupIdentifier], waiting: Int) {
+        self.client = client
+        self.processId = processId
+        self.groups = groups
+        self.waiting = waiting
     }
 }
 
@@ -113,6 +133,21 @@ extension JSONWriter {
         endArray()
         member("root", string: status.root)
         member("state", string: status.state)
+        if let observers = status.observers {
+            member("observers")
+            beginArray()
+            for observer in observers { write(observer) }
+            endArray()
+        }
+        endObject()
+    }
+
+    private mutating func write(_ observer: ObserverStatus) {
+        beginObject()
+        if let client = observer.client { member("client", string: client) }
+        if let processId = observer.processId { member("processId", integer: Int64(processId)) }
+        member("groups", strings: observer.groups.map(\.string))
+        member("waiting", integer: Int64(observer.waiting))
         endObject()
     }
 
@@ -154,7 +189,18 @@ extension DaemonStatus {
             version: version, uptime: uptime, durability: durability, clients: object.count(of: "clients"),
             watches: object.count(of: "watches"), commits: object.count(of: "commits"),
             groups: groups.compactMap(GroupStatus.init(wire:)), problems: problems.compactMap(Problem.init(wire:)),
-            root: object["root"]?.stringValue ?? "", state: object["state"]?.stringValue ?? "")
+            root: object["root"]?.stringValue ?? "", state: object["state"]?.stringValue ?? "",
+            observers: object["observers"]?.arrayValue?.compactMap(ObserverStatus.init(wire:)))
+    }
+}
+
+extension ObserverStatus {
+    fileprivate init?(wire json: JSON) {
+        guard let object = json.objectValue, let groups = object["groups"]?.strings else { return nil }
+        self.init(
+            client: object["client"]?.stringValue,
+            processId: object["processId"]?.integerValue.flatMap { Int32(exactly: $0) },
+            groups: groups.compactMap { try? GroupIdentifier($0) }, waiting: object.count(of: "waiting"))
     }
 }
 

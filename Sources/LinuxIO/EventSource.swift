@@ -1,3 +1,4 @@
+import CShims
 import CSystemd
 import Glibc
 
@@ -186,4 +187,15 @@ package enum Signals {
     package static var interrupt: Int32 { SIGINT }
     /// Read the configuration again.
     package static var hangUp: Int32 { SIGHUP }
+
+    /// Ends the process by a signal that it had taken over, so that its parent sees what it was.
+    package static func end(by number: Int32) -> Never {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, number)
+        _ = signal(number, SIG_DFL)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(number)
+        exit(128 + number)
+    }
 }

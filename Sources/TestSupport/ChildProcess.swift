@@ -43,7 +43,12 @@ package final class ChildProcess {
     /// The death signal of a child belongs to the *thread* that forked it: so one that lasts.
     private static let forker = try? WorkerThread(name: "forker")
 
-    /// `environment` is all that it gets; `inheriting` adds what this process has.
+    /// What a sanitizer run sets for all processes (Tests/Fixtures/sanitizers).
+    private static let sanitizerVariables: Set<String> = [
+        "LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
+    ]
+
+    /// `environment` is all that it gets, besides what a sanitizer run sets; `inheriting` adds what this process has.
     package init(
         _ program: String,
         _ arguments: [String] = [],
@@ -52,7 +57,8 @@ package final class ChildProcess {
     ) throws {
         // A child that is gone must cost a failed write and not the test program.
         _ = Foundation.signal(SIGPIPE, SIG_IGN)
-        let inherited = inheriting ? ProcessInfo.processInfo.environment : [:]
+        let own = ProcessInfo.processInfo.environment
+        let inherited = inheriting ? own : own.filter { Self.sanitizerVariables.contains($0.key) }
         let variables = inherited.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let (inRead, inWrite) = try FileDescriptor.makePipe()
         let (outRead, outWrite) = try FileDescriptor.makePipe()

@@ -11,7 +11,7 @@ struct HelpTests {
 
           values    list create read read-type write increment toggle get-and-set
                     rename delete delete-all delete-group find explain
-          live      watch wait
+          live      watch wait top
           history   history log blame show diff undo
           files     import export apply edit backup restore link unlink
           daemon    status check cat-config repair sync

@@ -42,6 +42,8 @@ enum Exceptions {
             "references that are not counted: counting them is half of what a read costs",
         "Sources/AppGroup/Defaults/SearchList.swift":
             "the reads that go through that table",
+        "Sources/AppGroupControl/Top/TerminalScreen.swift":
+            "ncurses",
         "Sources/AppGroup/Link/LinkThread.swift":
             "the start of the library's threads, by a C function with a context pointer",
         "Sources/AppGroup/Documents/DocumentCalls.swift":

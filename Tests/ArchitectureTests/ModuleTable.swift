@@ -8,6 +8,7 @@ enum ModuleTable {
         "CShims": [],
         "CSystemd": [],
         "CInotifyTools": [],
+        "CNcurses": [],
         "CPropertyList": [],
 
         // Pure.
@@ -36,7 +37,8 @@ enum ModuleTable {
         ],
         // `link` moves files, which is the work of GroupFiles.
         "AppGroupControl": [
-            "AppGroup", "FoundationEssentials", "Glibc", "GroupFiles", "GroupModel", "GroupProtocol", "LinuxIO",
+            "AppGroup", "CNcurses", "FoundationEssentials", "Glibc", "GroupFiles", "GroupModel", "GroupProtocol",
+            "LinuxIO",
             "PropertyList", "Synchronization", "Varlink",
         ],
 

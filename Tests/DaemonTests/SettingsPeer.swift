@@ -69,7 +69,7 @@ final class SettingsPeer {
     }
 
     func status() throws -> DaemonStatus? {
-        DaemonStatus(wire: try call(.status))
+        DaemonStatus(wire: try call(.status(observers: false)))
     }
 
     func status(of group: GroupIdentifier) throws -> GroupStatus? {

@@ -87,7 +87,7 @@ extension SplitMix64 {
     mutating func request(_ method: SettingsMethod) -> Request {
         switch method {
         case .listGroups: .listGroups
-        case .status: .status
+        case .status: .status(observers: pick([true, false]))
         case .createGroup: .createGroup(group())
         case .deleteGroup: .deleteGroup(group())
         case .repair: .repair(group())

@@ -30,6 +30,9 @@ package final class DaemonConnection {
         }
     }
 
+    /// For who waits for several things at once; valid while this stands. What was received already does not show in it.
+    package var descriptor: Int32 { socket.number }
+
     /// One call and its one reply.
     package func call(_ request: Request, deadline: Deadline) throws(ConnectionError) -> JSONObject {
         try send(request, deadline: deadline)

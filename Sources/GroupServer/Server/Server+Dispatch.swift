@@ -94,7 +94,7 @@ extension Server {
         case .watchDocuments(let group, let path):
             try watchDocuments(group, path, target, connection, mode: mode)
         case .history(let request): try history(request, target)
-        case .status: answer(target, with: statusReply())
+        case .status(let observers): answer(target, with: statusReply(observers: observers))
         }
     }
 

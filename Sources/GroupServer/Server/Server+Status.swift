@@ -6,7 +6,7 @@ import LinuxIO
 import Varlink
 
 extension Server {
-    func statusReply() -> [UInt8] {
+    func statusReply(observers: Bool) -> [UInt8] {
         openRest()
         let status = DaemonStatus(
             version: Version.string,
@@ -14,7 +14,7 @@ extension Server {
             durability: configuration.durability, clients: connections.count, watches: watchCount,
             commits: commitCount, groups: hosts.values.sorted { $0.identifier < $1.identifier }.map(groupStatus),
             problems: failedGroups.sorted { $0.key < $1.key }.map(\.value) + layers.scan.problems, root: paths.root,
-            state: paths.state)
+            state: paths.state, observers: observers ? self.observers : nil)
         var writer = JSONWriter(capacity: 1024)
         writer.write(status)
         return Reply.bytes(parameters: writer.bytes)
@@ -26,6 +26,17 @@ extension Server {
             group: host.identifier, position: host.position, keys: host.state.count, bytes: host.state.size,
             watchers: audiences[host.identifier]?.memberCount ?? 0, plist: host.condition,
             watching: isPolled(host) ? .polling : .inotify, problem: host.plist.obstacle?.problem ?? host.failure)
+    }
+
+    private var observers: [ObserverStatus] {
+        connections.values.sorted { $0.id < $1.id }.compactMap { connection in
+            connection.stream.map { stream in
+                let pid = connection.credentials.pid
+                return ObserverStatus(
+                    client: ProcessFacts.name(ofProcess: pid), processId: pid, groups: Array(stream.groups),
+                    waiting: connection.outgoingSize + stream.waitingSize)
+            }
+        }
     }
 
     var watchCount: Int { connections.values.count { $0.stream != nil || $0.documents != nil } }
