@@ -132,7 +132,7 @@ format:  ## Format the Swift sources in place
 verify-units:  ## Check the units with systemd-analyze: that they are sound, and how exposed the service is
 	@stage=$$(mktemp -d); trap 'rm -rf "$$stage"' EXIT; \
 	for unit in systemd/*.socket systemd/*.service; do \
-	    sed 's|/usr/libexec/appgroupd|/bin/true|' "$$unit" >"$$stage/$${unit##*/}"; done; \
+	    sed 's|/usr/libexec/appgroupd|/bin/true|; s|/usr/bin/appgroupctl|/bin/true|' "$$unit" >"$$stage/$${unit##*/}"; done; \
 	mkdir -m 0700 "$$stage/runtime"; \
 	echo 'systemd-analyze --user verify systemd/*.socket systemd/*.service'; \
 	XDG_RUNTIME_DIR="$$stage/runtime" systemd-analyze --user verify --man=no "$$stage"/*.socket "$$stage"/*.service \
@@ -155,18 +155,19 @@ install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	install -d -m 0755 '$(UNITDIR)' '$(SHAREDIR)' '$(dir $(CONFIG))'
 	@for unit in systemd/*.socket systemd/*.service; do \
 	    echo "$$unit -> $(UNITDIR)"; \
-	    sed 's|/usr/libexec/appgroupd|$(PREFIX)/libexec/appgroupd|' "$$unit" >'$(UNITDIR)'/"$${unit##*/}"; \
+	    sed 's|/usr/libexec/|$(PREFIX)/libexec/|; s|/usr/bin/appgroupctl|$(PREFIX)/bin/appgroupctl|' "$$unit" >'$(UNITDIR)'/"$${unit##*/}"; \
 	    chmod 0644 '$(UNITDIR)'/"$${unit##*/}"; done
 	@if [ ! -e '$(CONFIG)' ] || cmp -s '$(CONFIG)' '$(SHAREDIR)/appgroupd.conf'; then \
 	    echo '$(CONFIG)'; install -m 0644 etc/appgroupd/appgroupd.conf '$(CONFIG)'; \
 	elif ! cmp -s '$(CONFIG)' etc/appgroupd/appgroupd.conf; then \
 	    echo '$(CONFIG) was changed and is kept; the defaults are in $(SHAREDIR)/appgroupd.conf'; fi
 	install -m 0644 etc/appgroupd/appgroupd.conf '$(SHAREDIR)/appgroupd.conf'
-	install -d -m 0755 '$(MANDIR)/man1' '$(MANDIR)/man5' '$(MANDIR)/man8' \
+	install -d -m 0755 '$(MANDIR)/man1' '$(MANDIR)/man5' '$(MANDIR)/man7' '$(MANDIR)/man8' \
 	    $(foreach file,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION),'$(dir $(file))')
 	$(TOOL) manual >'$(MANDIR)/man1/appgroupctl.1'
 	$(DAEMON) --manual appgroupd.conf >'$(MANDIR)/man5/appgroupd.conf.5'
 	$(DAEMON) --manual appgroupd >'$(MANDIR)/man8/appgroupd.8'
+	install -m 0644 etc/man/appgroup.7 '$(MANDIR)/man7/appgroup.7'
 	$(TOOL) completions bash >'$(BASH_COMPLETION)'
 	$(TOOL) completions zsh >'$(ZSH_COMPLETION)'
 	$(TOOL) completions fish >'$(FISH_COMPLETION)'
@@ -180,7 +181,7 @@ uninstall:  ## Remove what install put there; settings and a changed configurati
 	rm -f '$(LIBEXECDIR)/appgroupd' '$(BINDIR)/appgroupctl'
 	rm -f $(foreach unit,$(notdir $(wildcard systemd/*.socket systemd/*.service)),'$(UNITDIR)/$(unit)')
 	rm -f '$(SHAREDIR)/appgroupd.conf' '$(MANDIR)/man1/appgroupctl.1' '$(MANDIR)/man5/appgroupd.conf.5' \
-	    '$(MANDIR)/man8/appgroupd.8'
+	    '$(MANDIR)/man7/appgroup.7' '$(MANDIR)/man8/appgroupd.8'
 	rm -f '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
 	@rmdir '$(SHAREDIR)' '$(dir $(CONFIG))' 2>/dev/null || true
 

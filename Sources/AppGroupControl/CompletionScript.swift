@@ -37,9 +37,14 @@ enum CompletionScript: String, CaseIterable {
             # fish completion for appgroupctl
             function __appgroupctl_complete
                 set -l words (commandline -opc)
-                command $words[1] complete -- $words[2..-1] (commandline -ct) 2>/dev/null
+                set -l candidates (command $words[1] complete -- $words[2..-1] (commandline -ct) 2>/dev/null)
+                if count $candidates >/dev/null
+                    printf '%s\\n' $candidates
+                else
+                    __fish_complete_path (commandline -ct)
+                end
             end
-            complete -c appgroupctl -a '(__appgroupctl_complete)'
+            complete -c appgroupctl -f -a '(__appgroupctl_complete)'
 
             """
         }

@@ -16,6 +16,8 @@ package final class Console {
     private var pending: [UInt8] = []
     package private(set) var usesColor: Bool
     package var isQuiet = false
+    /// Whether somebody is looking at the standard error.
+    let showsProgress: Bool
     /// One line a record, fields set apart by tabs, no colours.
     package var isPlain = false {
         didSet { usesColor = usesColor && !isPlain }
@@ -23,8 +25,11 @@ package final class Console {
     /// What ends a line of the output.
     package var terminator = UInt8(ascii: "\n")
 
-    package init(usesColor: Bool = false, write: @escaping (Stream, [UInt8]) -> SystemError?) {
+    package init(
+        usesColor: Bool = false, showsProgress: Bool = false, write: @escaping (Stream, [UInt8]) -> SystemError?
+    ) {
         self.usesColor = usesColor
+        self.showsProgress = showsProgress
         self.write = write
     }
 
@@ -74,7 +79,8 @@ extension Console {
         let streams = StandardStreams()
         let usesColor =
             isatty(1) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
-        return Console(usesColor: usesColor, write: streams.write)
+        let showsProgress = Terminal.isThere(2) && environment["TERM"] != "dumb"
+        return Console(usesColor: usesColor, showsProgress: showsProgress, write: streams.write)
     }
 
     /// Started with a standard descriptor closed, the next file would get its number, and our output would go into it.

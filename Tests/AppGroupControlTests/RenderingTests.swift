@@ -104,6 +104,28 @@ struct RenderingTests {
         #expect(table.lines(isPlain: true) == ["設定\t1", "ab\t22", "c\t333"])
     }
 
+    @Test("a bar tells how far long work has come, on a terminal, and is gone in the end")
+    func progress() {
+        final class Screen { var text = "" }
+        let screen = Screen()
+        for isTerminal in [true, false] {
+            let console = Console(showsProgress: isTerminal) { _, bytes in
+                screen.text += String(decoding: bytes, as: UTF8.self)
+                return nil
+            }
+            var time: Int64 = 0
+            let progress = Progress("saving", of: 4, console) { time }
+            for _ in 0..<4 {
+                progress.advance()
+                time += 200_000
+            }
+            progress.clear()
+        }
+        #expect(
+            screen.text == "\rsaving [######################        ]  75%  3 of 4"
+                + "\rsaving [##############################] 100%  4 of 4\r\u{1B}[K")
+    }
+
     static let keys: [(Key, String)] = [
         ("theme", "theme"), ("ui.font-size_2", "ui.font-size_2"), ("", #""""#), ("a b", #""a b""#), ("@x", #""@x""#),
         ("ключ", #""ключ""#), ("a=b", #""a=b""#), ("a\nb", #""a\nb""#),

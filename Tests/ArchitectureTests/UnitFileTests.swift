@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Units")
 struct UnitFileTests {
-    static let units = ["appgroupd.socket", "appgroupd.service"]
+    static let units = ["appgroupd.socket", "appgroupd.service", "appgroup-exec@.service"]
     /// As the units say it; `make install` puts the true path in its place.
     static let program = "/usr/libexec/appgroupd"
 
@@ -17,6 +17,7 @@ struct UnitFileTests {
         for unit in Self.units {
             // verify wants the program to be there; any will do.
             let text = try SourceTree.text("systemd/\(unit)").replacing(Self.program, with: "/bin/true")
+                .replacing("/usr/bin/appgroupctl", with: "/bin/true")
             try Data(text.utf8).write(to: stage.appendingPathComponent(unit))
         }
         let result = try Self.systemdAnalyze(

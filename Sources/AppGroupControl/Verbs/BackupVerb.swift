@@ -38,7 +38,12 @@ enum BackupVerb {
             for name in try session.groupNames() { groups.append(try session.group(named: name)) }
         }
         var backup = Backup()
-        for group in groups { backup.groups.append(try session.snapshot(of: group)) }
+        let progress = Progress("saving", of: groups.count, session.console)
+        for group in groups {
+            backup.groups.append(try session.snapshot(of: group))
+            progress.advance()
+        }
+        progress.clear()
         try session.write(backup.encoded, to: path)
         let keys = backup.groups.reduce(0) { $0 + $1.values.count }
         let count = StatusRendering.counted(backup.groups.count, "group")
@@ -81,13 +86,20 @@ enum RestoreVerb {
                     "\(path) has no group \(wanted)" + NearNames.question(NearNames.of(wanted.string, among: names)))
             }
         }
-        for group in groups { try restore(group, session) }
+        let progress = Progress("restoring", of: groups.count, session.console)
+        for group in groups {
+            try restore(group, session, progress)
+            progress.advance()
+        }
     }
 
-    private static func restore(_ saved: Backup.Group, _ session: Session) throws(Failure) {
+    private static func restore(
+        _ saved: Backup.Group, _ session: Session, _ progress: Progress
+    ) throws(Failure) {
         let present = try session.callIfPresent(.read(saved.group, keys: nil))
         let values = try present.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
         let plan = Plan(from: values, to: saved.values, removesOthers: true)
+        progress.clear()
         if session.invocation.has(.dryRun) {
             return try plan.print(of: saved.group, namesGroup: true, session)
         }
