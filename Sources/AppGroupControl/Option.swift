@@ -59,6 +59,7 @@ extension Option {
     static let exec = Option("--exec", value: "COMMAND", "run a shell command for each change, instead of printing it")
     static let debounce = Option(
         "--debounce", value: "SECONDS", "with --exec: run once a key, when nothing has changed for so long")
+    static let duration = Option("--for", value: "TIME", "how long, such as 30s, 5min or 2h (30s)")
     static let state = Option("--state", value: "FILE", "with --exec: go on after the last change that FILE remembers")
     static let path = Option("--path", value: "FILE", "the link, instead of $XDG_CONFIG_HOME/GROUP.plist")
 }

@@ -78,7 +78,8 @@ extension Verb {
         (
             "values",
             [
-                .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .rename, .delete, .deleteAll,
+                .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .tryOut, .keep, .rename,
+                .delete, .deleteAll,
                 .deleteGroup, .find, .explain,
             ]
         ),

@@ -12,6 +12,8 @@ extension Request {
         case .explain: .explain
         case .write: .write
         case .reset: .reset
+        case .tryOut: .tryOut
+        case .endTrial: .endTrial
         case .synchronize: .synchronize
         case .repair: .repair
         case .watch: .watch
@@ -43,6 +45,11 @@ extension Request {
             writer.member("group", string: group.string)
             writer.member("key", string: key.string)
         case .write(let request): writer.members(of: request)
+        case .tryOut(let request): writer.members(of: request)
+        case .endTrial(let group, let revision, let keeps):
+            writer.member("group", string: group.string)
+            writer.member("revision", integer: revision)
+            writer.member("keep", boolean: keeps)
         case .reset(let group, let tag):
             writer.member("group", string: group.string)
             if let tag { writer.member("tag", string: tag) }
@@ -71,6 +78,16 @@ extension JSONWriter {
         if request.isReset { member("reset", boolean: true) }
         if let revision = request.unchangedSince { member("ifUnchangedSince", integer: revision) }
         if request.isDurable { member("durable", boolean: true) }
+        if let tag = request.tag { member("tag", string: tag) }
+    }
+
+    fileprivate mutating func members(of request: TryRequest) {
+        member("group", string: request.group.string)
+        member("edits")
+        beginArray()
+        for edit in request.edits { write(edit) }
+        endArray()
+        member("seconds", real: request.seconds)
         if let tag = request.tag { member("tag", string: tag) }
     }
 

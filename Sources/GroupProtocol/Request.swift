@@ -11,6 +11,8 @@ package enum Request: Equatable, Sendable {
     case explain(GroupIdentifier, Key)
     case write(WriteRequest)
     case reset(GroupIdentifier, tag: String?)
+    case tryOut(TryRequest)
+    case endTrial(GroupIdentifier, revision: Int64, keeps: Bool)
     case synchronize(GroupIdentifier?)
     case repair(GroupIdentifier)
     case watch([WatchedGroup])
@@ -37,6 +39,23 @@ package struct WriteRequest: Equatable, Sendable {
         self.isReset = isReset
         self.unchangedSince = unchangedSince
         self.isDurable = isDurable
+        self.tag = tag
+    }
+}
+
+package struct TryRequest: Equatable, Sendable {
+    package var group: GroupIdentifier
+    package var edits: [Edit]
+    package var seconds: Double
+    package var tag: String?
+
+    /// What the interface takes.
+    package static let bounds = 0.1...2_592_000
+
+    package init(group: GroupIdentifier, edits: [Edit], seconds: Double, tag: String? = nil) {
+        self.group = group
+        self.edits = edits
+        self.seconds = seconds
         self.tag = tag
     }
 }
@@ -76,6 +95,8 @@ package enum SettingsMethod: String, CaseIterable, Sendable {
     case explain = "Explain"
     case write = "Write"
     case reset = "Reset"
+    case tryOut = "Try"
+    case endTrial = "EndTrial"
     case synchronize = "Synchronize"
     case repair = "Repair"
     case watch = "Watch"
@@ -111,6 +132,12 @@ extension Request {
         case .reset:
             let parameters = try Parameters(object, knowing: ["group", "tag"])
             self = .reset(try parameters.group("group"), tag: try parameters.optional("tag", \.stringValue))
+        case .tryOut: self = .tryOut(try TryRequest(object))
+        case .endTrial:
+            let parameters = try Parameters(object, knowing: ["group", "revision", "keep"])
+            self = .endTrial(
+                try parameters.group("group"), revision: try parameters.integer("revision"),
+                keeps: try parameters.required("keep", \.booleanValue))
         case .synchronize:
             let parameters = try Parameters(object, knowing: ["group"])
             self = .synchronize(parameters.json("group") == nil ? nil : try parameters.group("group"))
@@ -153,6 +180,20 @@ extension WriteRequest {
             isReset: try parameters.optional("reset", \.booleanValue) ?? false,
             unchangedSince: try parameters.optional("ifUnchangedSince", \.integerValue),
             isDurable: try parameters.optional("durable", \.booleanValue) ?? false,
+            tag: try parameters.optional("tag", \.stringValue))
+    }
+}
+
+extension TryRequest {
+    init(_ object: JSONObject) throws(RequestProblem) {
+        let parameters = try Parameters(object, knowing: ["group", "edits", "seconds", "tag"])
+        var edits: [Edit] = []
+        for entry in try parameters.required("edits", \.arrayValue) { edits.append(try Edit(entry)) }
+        self.init(
+            group: try parameters.group("group"), edits: edits,
+            seconds: try parameters.required("seconds") { json in
+                json.realValue.flatMap { Self.bounds.contains($0) ? $0 : nil }
+            },
             tag: try parameters.optional("tag", \.stringValue))
     }
 }

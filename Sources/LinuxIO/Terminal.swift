@@ -6,6 +6,24 @@ package enum Terminal {
     /// Whether a descriptor is one.
     package static func isThere(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// A line that somebody types on the standard input. Nil when the time is over, the input ends, or Ctrl-C is pressed:
+    /// that ends the question and not the process.
+    package static func readLine(within seconds: Double) throws(SystemError) -> String? {
+        EventLoop.blockSignals([SIGINT])
+        let loop = try EventLoop()
+        var line: String?
+        let input = try IOSource(loop, RawDescriptor(rawValue: 0), .readable) {
+            line = Swift.readLine()
+            loop.exit(0)
+        }
+        let interrupt = try SignalSource(loop, SIGINT) { loop.exit(0) }
+        let timer = try TimerSource(loop) { loop.exit(0) }
+        timer.arm(afterMicroseconds: Int64(min(seconds, 1e9) * 1e6))
+        _ = try loop.run()
+        withExtendedLifetime((input, interrupt, timer)) {}
+        return line
+    }
+
     /// The columns that a text takes on a terminal: two for the characters of East Asia and for emoji, none for marks that
     /// go onto the character before (wcwidth(3), of the C.UTF-8 locale).
     package static func width(of text: String) -> Int {

@@ -9,8 +9,8 @@ struct HelpTests {
 
         Reads, writes and watches the settings that programs share through appgroupd.
 
-          values    list create read read-type write increment toggle get-and-set
-                    rename delete delete-all delete-group find explain
+          values    list create read read-type write increment toggle get-and-set try
+                    keep rename delete delete-all delete-group find explain
           live      watch wait top
           history   history log blame show diff undo
           files     import export apply edit backup restore link unlink

@@ -45,6 +45,9 @@ struct ProtocolInterfaceTests {
         ("Synchronize", #"{"group":"group.com.example.app"}"#),
         ("Repair", #"{"group":"group.com.example.app"}"#),
         ("Status", "{}"),
+        ("Status", #"{"observers":true}"#),
+        ("Try", #"{"group":"group.com.example.app","edits":[{"key":"k","value":{"integer":7}}],"seconds":60}"#),
+        ("EndTrial", #"{"group":"group.com.example.app","revision":1,"keep":true}"#),
         ("Reset", #"{"group":"group.com.example.app","tag":"again"}"#),
         ("DeleteGroup", #"{"group":"group.com.example.app"}"#),
     ]

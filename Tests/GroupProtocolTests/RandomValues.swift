@@ -89,6 +89,12 @@ extension SplitMix64 {
         case .listGroups: .listGroups
         case .status: .status(observers: pick([true, false]))
         case .createGroup: .createGroup(group())
+        case .tryOut:
+            .tryOut(
+                TryRequest(
+                    group: group(), edits: [.set(Key(text()), value()), .remove(Key(text()))],
+                    seconds: pick([0.1, 30, 2_592_000]), tag: maybe { $0.text() }))
+        case .endTrial: .endTrial(group(), revision: pick([1, .max]), keeps: pick([true, false]))
         case .deleteGroup: .deleteGroup(group())
         case .repair: .repair(group())
         case .explain: .explain(group(), Key(text()))

@@ -88,6 +88,8 @@ extension Server {
         case .explain(let group, let key): try explain(group, key, target)
         case .write(let request): try write(request, target, connection)
         case .reset(let group, let tag): try reset(group, tag, target, connection)
+        case .tryOut(let request): try tryOut(request, target, connection)
+        case .endTrial(let group, let revision, let keeps): try endTrial(group, revision, keeps: keeps, target)
         case .synchronize(let group): try synchronize(group, target, connection)
         case .repair(let group): try repair(group, target, connection)
         case .watch(let watches): try watch(watches, target, connection, mode: mode)
@@ -186,7 +188,7 @@ extension Server {
         host.commit(changes, origin: connection.origin, tag: tag, reply: reply)
     }
 
-    private func writableHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
+    func writableHost(of group: GroupIdentifier) throws(GroupError) -> GroupHost {
         let host = try host(of: group)
         guard let obstacle = host.plist.obstacle else { return host }
         if case .readOnly(let problem) = obstacle { throw .readOnly(group: group.string, reason: problem.text) }

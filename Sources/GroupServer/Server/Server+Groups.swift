@@ -117,6 +117,7 @@ extension Server {
     private func forget(_ host: GroupHost) {
         host.close()
         hosts[host.identifier] = nil
+        forgetTrials(of: host.identifier)
         for directory in directories.remove(host.identifier) { unwatch(directory) }
         for member in audiences[host.identifier].map({ Array($0.members) }) ?? [] {
             update(member.connection) { $0.offerDeletion(of: host.identifier) }

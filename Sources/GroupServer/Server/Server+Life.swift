@@ -14,7 +14,10 @@ extension Server {
         try addSignals()
         try loop.enableWatchdog()
         try startLayers()
-        turn { openAllGroups() }
+        turn {
+            openAllGroups()
+            loadTrials()
+        }
         if let inheritance { turn { takeOver(inheritance) } }
         ProcessFacts.trimMemory()
         runsJobsInline = false

@@ -34,6 +34,8 @@ final class Server {
     var audiences: [GroupIdentifier: Audience] = [:]
     var nextConnection: UInt64 = 1
     var commitCount = 0
+    /// What is taken back by itself, by group, as the files have it.
+    var trials: [GroupIdentifier: [Trial]] = [:]
 
     let poller: Poller
     let fileWorker: WorkerThread

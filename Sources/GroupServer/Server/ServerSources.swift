@@ -14,6 +14,7 @@ struct ServerSources {
     var poll: TimerSource?
     var status: TimerSource?
     var layers: TimerSource?
+    var trials: TimerSource?
     var stopLimit: TimerSource?
 
     /// How long the daemon does not listen after it ran out of descriptors, in microseconds.
@@ -42,6 +43,9 @@ extension Server {
         sources.listenAgain = try TimerSource(loop) { [unowned self] in sources.listening?.isEnabled = true }
         sources.sync = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { syncJournals() } }
         sources.poll = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { poll() } }
+        sources.trials = try TimerSource(loop, accuracyMicroseconds: 10_000) { [unowned self] in
+            turn { takeBackDueTrials() }
+        }
         sources.status = try TimerSource(loop, accuracyMicroseconds: 250_000) { [unowned self] in
             ServiceManager.notifyStatus(statusText)
         }
