@@ -70,7 +70,7 @@ package struct CommandLineParser {
 
     private func verb(_ name: String) throws(Failure) -> Verb {
         if let verb = Verb.named(name) { return verb }
-        let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name), atLeast: 1)
+        let near = Verb.suggestions(for: name)
         throw .usage("there is no verb \(quoted(name))" + NearNames.question(near), nil)
     }
 

@@ -93,7 +93,9 @@ final class Session {
             return Failure(error)
         }
         var failure = Failure(error)
-        failure.message += NearNames.question(NearNames.of(name, among: names))
+        // Apple's names have a prefix that those of defaults have not.
+        let near = NearNames.of(name, among: names)
+        failure.message += NearNames.question(near.isEmpty ? names.filter { $0.hasSuffix(".\(name)") } : near)
         return failure
     }
 }

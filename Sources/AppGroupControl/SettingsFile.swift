@@ -53,7 +53,11 @@ package struct SettingsFile {
         do throws(JSONError) {
             json = try JSON(parsing: text)
         } catch {
-            throw .refused("\(path) is no JSON: \(error)")
+            let before = text.prefix(error.offset)
+            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+            let column =
+                before.count - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 - before.startIndex + 1 } ?? 0) + 1
+            throw .refused("\(path):\(line):\(column): this is no JSON: \(error.reason.text) here")
         }
         guard let object = json.objectValue else { throw .refused("\(path) holds no JSON object") }
         do throws(JSONReading.Problem) {

@@ -1,3 +1,5 @@
+import GroupModel
+
 /// What the tool can do, as the table has it: parsing, help and the call of the code come from this.
 package struct Verb: Sendable {
     package struct Argument: Sendable {
@@ -94,6 +96,19 @@ extension Verb {
 
     /// What shells and the installation call; the help does not show them.
     static let hidden: [Verb] = [.complete, .manual]
+
+    /// What others call them: gsettings, dconf, redis-cli, defaults on other systems.
+    package static let habits: [String: Verb] = [
+        "get": .read, "show-all": .read, "list-keys": .read, "list-recursively": .read, "set": .write, "put": .write,
+        "monitor": .watch, "subscribe": .watch, "reset": .delete, "unset": .delete, "del": .delete, "dump": .export,
+        "load": .importFile, "list-schemas": .list, "groups": .list, "ls": .list, "incr": .increment, "revert": .undo,
+    ]
+
+    /// For a name that no verb has.
+    static func suggestions(for name: String) -> [String] {
+        let name = name.lowercased()
+        return habits[name].map { [$0.name] } ?? NearNames.of(name, among: all.map(\.name), atLeast: 1)
+    }
 
     /// Verbs are case-insensitive, as those of `defaults` are.
     package static func named(_ name: String) -> Verb? {

@@ -27,3 +27,25 @@ package struct JSONError: Error, Equatable, Sendable {
         self.offset = offset
     }
 }
+
+extension JSONError: CustomStringConvertible {
+    package var description: String { "\(reason.text) at byte \(offset)" }
+}
+
+extension JSONError.Reason {
+    /// For people, before the place.
+    package var text: String {
+        switch self {
+        case .unexpectedEnd: "the text ends too early,"
+        case .unexpectedByte: "an unexpected character"
+        case .trailingBytes: "something follows the value"
+        case .invalidUTF8: "no UTF-8"
+        case .controlCharacter: "a control character within a text"
+        case .invalidEscape: "an unknown escape"
+        case .loneSurrogate: "half a surrogate pair"
+        case .duplicateMember: "a member that was there before"
+        case .numberOutOfRange: "a number that no value can hold"
+        case .tooDeep: "too many levels"
+        }
+    }
+}

@@ -91,3 +91,28 @@ struct ErrorTests {
         #expect(run.error.hasPrefix("appgroupctl: \"\(name)\" is no name of a group: "))
     }
 }
+
+@Suite("Habits of other tools")
+struct HabitTests {
+    @Test(
+        "what gsettings, dconf and others call a verb leads to ours",
+        arguments: [("get", "read"), ("SET", "write"), ("monitor", "watch"), ("reset", "delete"), ("wach", "watch")])
+    func habits(_ name: String, _ verb: String) {
+        for arguments in [[name, "group.com.example.app", "key"], ["help", name]] {
+            let run = CapturedRun(arguments)
+            #expect(run.status == 64)
+            #expect(run.error.hasPrefix("appgroupctl: there is no verb \"\(name)\"; did you mean \"\(verb)\"?\n"))
+        }
+        #expect(Verb.habits.keys.allSatisfy { Verb.named($0) == nil })
+    }
+
+    @Test("a file of JSON that is none is told with line and column")
+    func place() {
+        #expect(throws: Failure(.refused, "FILE:2:7: this is no JSON: an unexpected character here")) {
+            try SettingsFile(parsing: Array("{\"a\": 1,\n \"b\": x}".utf8), from: "FILE")
+        }
+        #expect(throws: Failure(.refused, "FILE:1:2: this is no JSON: the text ends too early, here")) {
+            try SettingsFile(parsing: Array("{".utf8), from: "FILE")
+        }
+    }
+}

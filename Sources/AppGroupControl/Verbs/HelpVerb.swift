@@ -11,7 +11,7 @@ extension Verb {
             return try session.console.print(String(topic.dropLast()))
         }
         guard let verb = Verb.named(name) else {
-            let near = NearNames.of(name.lowercased(), among: Verb.all.map(\.name), atLeast: 1)
+            let near = Verb.suggestions(for: name)
             throw .usage("there is no verb \(quoted(name))" + NearNames.question(near), nil)
         }
         try printHelp(of: verb, session.console)

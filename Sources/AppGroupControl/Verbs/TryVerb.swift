@@ -83,11 +83,9 @@ extension Invocation {
     /// The seconds of --for: a number, with a unit or in seconds.
     fileprivate func duration() throws(Failure) -> Double? {
         guard let text = value(.duration) else { return nil }
-        let units: [(String, Double)] = [("ms", 0.001), ("min", 60), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)]
-        let unit = units.first { text.hasSuffix($0.0) } ?? ("", 1)
-        guard let number = Double(decimal: String(text.dropLast(unit.0.count))),
-            TryRequest.bounds.contains(number * unit.1)
-        else { throw .usage("--for takes a time from 0.1s to 30d, such as 30s, not \(quoted(text))", verb) }
-        return number * unit.1
+        guard let seconds = Moment.seconds(text) ?? Double(decimal: text), TryRequest.bounds.contains(seconds) else {
+            throw .usage("--for takes a time from 0.1s to 30d, such as 30s, not \(quoted(text))", verb)
+        }
+        return seconds
     }
 }

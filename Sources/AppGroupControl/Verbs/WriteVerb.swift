@@ -26,33 +26,36 @@ enum WriteVerb {
         let key = Key(session.arguments[1])
         let written = try WrittenValue(session.invocation.valueTokens)
         let unchangedSince = try session.invocation.number(.unchangedSince)
+        let (edits, present) = try edits(written, key, group, session)
         let request = WriteRequest(
-            group: group, edits: try edits(written, key, group, session),
+            group: group, edits: edits,
             unchangedSince: unchangedSince,
             isDurable: session.invocation.has(.durable), tag: session.invocation.value(.tag))
         if try session.callIfPresent(.write(request)) == nil {
             try session.createUnlessMistyped(group)
             _ = try session.call(.write(request))
         }
-        if case .untyped = written { noteType(request.edits, session) }
+        if case .untyped = written { noteType(edits, instead: present, session) }
     }
 
     /// The type was guessed: it is said which one it was.
-    private static func noteType(_ edits: [Edit], _ session: Session) {
+    private static func noteType(_ edits: [Edit], instead old: Value?, _ session: Session) {
         for edit in edits {
             guard let value = edit.value else { continue }
             let text = TextRendering.inline(value)
-            session.console.note("\(TextRendering.key(edit.key)): stored as \(value.kind.rawValue) \(text)")
+            let change = old.flatMap { $0.kind == value.kind ? nil : " instead of \($0.kind.rawValue)" } ?? ""
+            session.console.note("\(TextRendering.key(edit.key)): stored as \(value.kind.rawValue)\(change) \(text)")
         }
     }
 
+    /// - Returns: the edits, and for a word without a type what the key holds.
     private static func edits(
         _ written: WrittenValue, _ key: Key, _ group: GroupIdentifier, _ session: Session
-    ) throws(Failure) -> [Edit] {
-        guard case .untyped = written else { return written.edits(of: key, holding: nil) }
+    ) throws(Failure) -> ([Edit], present: Value?) {
+        guard case .untyped = written else { return (written.edits(of: key, holding: nil), nil) }
         let reply = try session.callIfPresent(.read(group, keys: [key.pattern]))
         let present = try reply.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
-        return written.edits(of: key, holding: present[key])
+        return (written.edits(of: key, holding: present[key]), present[key])
     }
 }
 
