@@ -12,6 +12,7 @@ BENCH_PEERS ?= $(firstword $(wildcard ../bench-peers ../*/bench-peers))
 BENCHFLAGS ?=
 GROWTH_OUT ?= Sources/appgroup-bench/results
 GROWTHFLAGS ?=
+DEB_OUT ?= $(SCRATCH)/deb
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 
@@ -33,11 +34,17 @@ DEBUG_OPTIONS := --scratch-path $(SCRATCH) $(SWIFTFLAGS)
 DAEMON := $(SCRATCH)/release/appgroupd
 TOOL := $(SCRATCH)/release/appgroupctl
 SOURCES := Sources Tests Package.swift
+INTERFACE := Sources/GroupProtocol/io.appgroupd.Settings.varlink
+VERSION := $(shell sed -n 's/.*string = "\(.*\)"/\1/p' Sources/GroupProtocol/Version.swift)
+# What journalctl -x explains comes from a database; a package's installation has its own way to make it anew.
+UPDATE_CATALOG = if [ -z '$(DESTDIR)' ] && [ -w /var/lib/systemd/catalog ]; then journalctl --update-catalog; fi
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIBEXECDIR := $(DESTDIR)$(PREFIX)/libexec
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/user
+CATALOGDIR := $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
+PKGCONFIGDIR := $(DESTDIR)$(PREFIX)/share/pkgconfig
 MANDIR := $(DESTDIR)$(PREFIX)/share/man
 # Where each shell looks for the completions of a program.
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/appgroupctl
@@ -46,7 +53,7 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/appgroupc
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
 .PHONY: help deps deps-build build run test guard bench bench-growth docs fuzz lint format verify-units install \
-    uninstall clean
+    uninstall deb clean
 
 help:  ## Print this
 	@echo 'usage: make TARGET [VARIABLE=value ...]'
@@ -62,6 +69,7 @@ help:  ## Print this
 	@echo '  SWIFTFLAGS     more options for swift build and swift test ($(if $(SWIFTFLAGS),$(SWIFTFLAGS),none))'
 	@echo '  TESTFLAGS      more options for swift test, e.g. "--filter GroupCoreTests" ($(if $(TESTFLAGS),$(TESTFLAGS),none))'
 	@echo '  BENCH_PEERS    the folder of the harness that bench runs ($(if $(BENCH_PEERS),$(BENCH_PEERS),none found))'
+	@echo '  DEB_OUT        where deb puts the package ($(DEB_OUT))'
 	@echo '  GROWTH_OUT     where bench-growth puts its results ($(GROWTH_OUT))'
 	@echo '  GROWTHFLAGS    more options for it, e.g. "--limit 10000" ($(if $(GROWTHFLAGS),$(GROWTHFLAGS),none))'
 	@echo '  FUZZ_SECONDS   how long fuzz tries each target ($(FUZZ_SECONDS))'
@@ -162,6 +170,12 @@ install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	elif ! cmp -s '$(CONFIG)' etc/appgroupd/appgroupd.conf; then \
 	    echo '$(CONFIG) was changed and is kept; the defaults are in $(SHAREDIR)/appgroupd.conf'; fi
 	install -m 0644 etc/appgroupd/appgroupd.conf '$(SHAREDIR)/appgroupd.conf'
+	install -m 0644 $(INTERFACE) '$(SHAREDIR)/$(notdir $(INTERFACE))'
+	install -D -m 0644 systemd/appgroupd.catalog '$(CATALOGDIR)/appgroupd.catalog'
+	install -d -m 0755 '$(PKGCONFIGDIR)'
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' etc/packaging/appgroupd.pc.in \
+	    >'$(PKGCONFIGDIR)/appgroupd.pc'
+	@chmod 0644 '$(PKGCONFIGDIR)/appgroupd.pc'
 	install -d -m 0755 '$(MANDIR)/man1' '$(MANDIR)/man5' '$(MANDIR)/man7' '$(MANDIR)/man8' \
 	    $(foreach file,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION),'$(dir $(file))')
 	$(TOOL) manual >'$(MANDIR)/man1/appgroupctl.1'
@@ -173,6 +187,7 @@ install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	$(TOOL) completions fish >'$(FISH_COMPLETION)'
 	@chmod 0644 '$(MANDIR)/man1/appgroupctl.1' '$(MANDIR)/man5/appgroupd.conf.5' '$(MANDIR)/man8/appgroupd.8' \
 	    '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
+	@$(UPDATE_CATALOG)
 	@echo 'installed; to start it for yourself: systemctl --user daemon-reload && systemctl --user enable --now appgroupd.socket'
 
 uninstall:  ## Remove what install put there; settings and a changed configuration stay
@@ -182,8 +197,21 @@ uninstall:  ## Remove what install put there; settings and a changed configurati
 	rm -f $(foreach unit,$(notdir $(wildcard systemd/*.socket systemd/*.service)),'$(UNITDIR)/$(unit)')
 	rm -f '$(SHAREDIR)/appgroupd.conf' '$(MANDIR)/man1/appgroupctl.1' '$(MANDIR)/man5/appgroupd.conf.5' \
 	    '$(MANDIR)/man7/appgroup.7' '$(MANDIR)/man8/appgroupd.8'
+	rm -f '$(SHAREDIR)/$(notdir $(INTERFACE))' '$(CATALOGDIR)/appgroupd.catalog' '$(PKGCONFIGDIR)/appgroupd.pc'
 	rm -f '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
+	@$(UPDATE_CATALOG)
 	@rmdir '$(SHAREDIR)' '$(dir $(CONFIG))' 2>/dev/null || true
+
+# The programs are built first: Debian has no Swift toolchain that a package could be built with.
+deb: $(DAEMON) $(TOOL)  ## Build a Debian package with Debian's own tools, into DEB_OUT
+	@out='$(abspath $(DEB_OUT))'; stage='$(abspath $(SCRATCH))/deb/appgroupd-$(VERSION)'; \
+	rm -rf "$$stage"; mkdir -p "$$stage" "$$out"; \
+	cp -R Makefile README.md LICENSE etc systemd "$$stage"; \
+	mkdir -p "$$stage/$(dir $(INTERFACE))"; cp $(INTERFACE) Sources/GroupProtocol/Version.swift "$$stage/$(dir $(INTERFACE))"; \
+	cp -R etc/packaging/debian "$$stage/debian"; \
+	cd "$$stage" && DAEMON='$(abspath $(DAEMON))' TOOL='$(abspath $(TOOL))' \
+	    dpkg-buildpackage --build=binary --no-sign --no-check-builddeps --root-command=fakeroot; \
+	mv "$$stage"/../*.deb "$$out"; ls "$$out"/*.deb
 
 clean:  ## Remove what the build made
 	rm -rf '$(SCRATCH)'

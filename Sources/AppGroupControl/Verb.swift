@@ -82,13 +82,13 @@ extension Verb {
             [
                 .list, .create, .read, .readType, .write, .increment, .toggle, .getAndSet, .tryOut, .keep, .rename,
                 .delete, .deleteAll,
-                .deleteGroup, .find, .explain,
+                .deleteGroup, .find, .explain, .describe,
             ]
         ),
         ("live", [.watch, .wait, .top]),
         ("history", [.history, .log, .blame, .show, .diff, .undo]),
         ("files", [.importFile, .export, .apply, .edit, .backup, .restore, .link, .unlink]),
-        ("daemon", [.status, .check, .catConfig, .repair, .sync]),
+        ("daemon", [.status, .check, .catConfig, .logLevel, .repair, .sync]),
         ("tool", [.completions, .help]),
     ]
 

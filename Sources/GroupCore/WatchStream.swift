@@ -91,6 +91,8 @@ package struct WatchStream: Sendable {
 
     package var groups: some Collection<GroupIdentifier> { entries.lazy.map(\.group) }
     package var isEmpty: Bool { head == queue.count && !hasCollapsed }
+    /// Whether so much waits that it was put together.
+    package var isBehind: Bool { hasCollapsed }
     /// What waits, in bytes of encoded commits and of what they collapsed to: at most the bound, but for one commit that
     /// is larger than the bound and waits alone.
     package var waitingSize: Int { queuedSize + collapsedSize }

@@ -17,7 +17,7 @@ package struct ConfigurationDirectories: Equatable, Sendable {
     }
 
     package enum Kind: String, CaseIterable, Sendable {
-        case managed, defaults
+        case managed, defaults, schemas
     }
 
     /// Those in which files of a kind are looked for, the highest first. What an administrator forces, the user's own

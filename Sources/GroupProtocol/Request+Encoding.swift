@@ -10,6 +10,7 @@ extension Request {
         case .deleteGroup: .deleteGroup
         case .read: .read
         case .explain: .explain
+        case .describe: .describe
         case .write: .write
         case .reset: .reset
         case .tryOut: .tryOut
@@ -20,6 +21,7 @@ extension Request {
         case .watchDocuments: .watchDocuments
         case .history: .history
         case .status: .status
+        case .logLevel: .logLevel
         }
     }
 
@@ -34,8 +36,9 @@ extension Request {
         var writer = JSONWriter(capacity: 128)
         writer.beginObject()
         switch self {
-        case .listGroups, .status(observers: false), .synchronize(nil): return nil
+        case .listGroups, .status(observers: false), .synchronize(nil), .logLevel(nil): return nil
         case .status(observers: true): writer.member("observers", boolean: true)
+        case .logLevel(let level?): writer.member("level", string: level.rawValue)
         case .createGroup(let group), .deleteGroup(let group), .synchronize(let group?), .repair(let group):
             writer.member("group", string: group.string)
         case .read(let group, let keys):
@@ -44,6 +47,9 @@ extension Request {
         case .explain(let group, let key):
             writer.member("group", string: group.string)
             writer.member("key", string: key.string)
+        case .describe(let group, let key):
+            writer.member("group", string: group.string)
+            if let key { writer.member("key", string: key.string) }
         case .write(let request): writer.members(of: request)
         case .tryOut(let request): writer.members(of: request)
         case .endTrial(let group, let revision, let keeps):

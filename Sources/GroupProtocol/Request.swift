@@ -9,6 +9,7 @@ package enum Request: Equatable, Sendable {
     case deleteGroup(GroupIdentifier)
     case read(GroupIdentifier, keys: [String]?)
     case explain(GroupIdentifier, Key)
+    case describe(GroupIdentifier, Key?)
     case write(WriteRequest)
     case reset(GroupIdentifier, tag: String?)
     case tryOut(TryRequest)
@@ -19,6 +20,12 @@ package enum Request: Equatable, Sendable {
     case watchDocuments(GroupIdentifier, path: DocumentPath?)
     case history(HistoryRequest)
     case status(observers: Bool)
+    case logLevel(LogVerbosity?)
+}
+
+/// How much the daemon logs.
+package enum LogVerbosity: String, CaseIterable, Sendable {
+    case error, warning, notice, info, debug
 }
 
 package struct WriteRequest: Equatable, Sendable {
@@ -93,6 +100,7 @@ package enum SettingsMethod: String, CaseIterable, Sendable {
     case deleteGroup = "DeleteGroup"
     case read = "Read"
     case explain = "Explain"
+    case describe = "Describe"
     case write = "Write"
     case reset = "Reset"
     case tryOut = "Try"
@@ -103,6 +111,7 @@ package enum SettingsMethod: String, CaseIterable, Sendable {
     case watchDocuments = "WatchDocuments"
     case history = "History"
     case status = "Status"
+    case logLevel = "LogLevel"
 
     /// Whether the call must have the flag `more`: its replies go on.
     package var isStream: Bool { self == .watch || self == .watchDocuments }
@@ -128,6 +137,10 @@ extension Request {
         case .explain:
             let parameters = try Parameters(object, knowing: ["group", "key"])
             self = .explain(try parameters.group("group"), Key(try parameters.string("key")))
+        case .describe:
+            let parameters = try Parameters(object, knowing: ["group", "key"])
+            self = .describe(
+                try parameters.group("group"), try parameters.optional("key", \.stringValue).map { Key($0) })
         case .write: self = .write(try WriteRequest(object))
         case .reset:
             let parameters = try Parameters(object, knowing: ["group", "tag"])
@@ -148,6 +161,9 @@ extension Request {
                 try parameters.group("group"),
                 path: try parameters.optional("path") { $0.stringValue.flatMap(DocumentPath.init) })
         case .history: self = .history(try HistoryRequest(object))
+        case .logLevel:
+            let parameters = try Parameters(object, knowing: ["level"])
+            self = .logLevel(try parameters.optional("level") { $0.stringValue.flatMap(LogVerbosity.init) })
         }
     }
 

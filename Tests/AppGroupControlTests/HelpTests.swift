@@ -10,11 +10,11 @@ struct HelpTests {
         Reads, writes and watches the settings that programs share through appgroupd.
 
           values    list create read read-type write increment toggle get-and-set try
-                    keep rename delete delete-all delete-group find explain
+                    keep rename delete delete-all delete-group find explain describe
           live      watch wait top
           history   history log blame show diff undo
           files     import export apply edit backup restore link unlink
-          daemon    status check cat-config repair sync
+          daemon    status check cat-config log-level repair sync
           tool      completions help
 
           appgroupctl write group.com.example.app theme dark

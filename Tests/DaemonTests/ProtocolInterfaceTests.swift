@@ -38,6 +38,10 @@ struct ProtocolInterfaceTests {
         ("Write", #"{"group":"group.com.example.app","edits":[{"key":"k","value":{"integer":2}}],"reset":true}"#),
         ("Read", #"{"group":"group.com.example.app"}"#),
         ("Read", #"{"group":"group.com.example.app","keys":["k*"]}"#),
+        ("LogLevel", "{}"),
+        ("Describe", #"{"group":"group.com.example.app"}"#),
+        ("Describe", #"{"group":"group.com.example.app","key":"size"}"#),
+        ("LogLevel", #"{"level":"debug"}"#),
         ("Explain", #"{"group":"group.com.example.app","key":"m"}"#),
         ("Explain", #"{"group":"group.com.example.app","key":"k"}"#),
         ("History", #"{"group":"group.com.example.app","limit":5,"before":100,"keys":["*"]}"#),
@@ -57,6 +61,7 @@ struct ProtocolInterfaceTests {
         let daemon = try RunningDaemon { daemon in
             try daemon.put(.managed, ["m": "<true/>"])
             try daemon.put(.defaults, ["d": "<true/>"])
+            try daemon.putSchema(SchemaTests.example.replacing("refuse", with: "allow"))
         }
         let peer = try SettingsPeer(daemon)
         for (method, parameters) in Self.calls {

@@ -97,6 +97,8 @@ extension SplitMix64 {
         case .endTrial: .endTrial(group(), revision: pick([1, .max]), keeps: pick([true, false]))
         case .deleteGroup: .deleteGroup(group())
         case .repair: .repair(group())
+        case .describe: .describe(group(), maybe { Key($0.text()) })
+        case .logLevel: .logLevel(maybe { $0.pick(LogVerbosity.allCases) })
         case .explain: .explain(group(), Key(text()))
         case .read: .read(group(), keys: maybe { $0.texts() })
         case .reset: .reset(group(), tag: maybe { $0.text() })

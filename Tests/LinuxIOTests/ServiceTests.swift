@@ -1,8 +1,43 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
 
 @testable import LinuxIO
+
+@Suite("Structured log")
+struct StructuredLogTests {
+    @Test("an entry has its fields, and no line break in its message")
+    func fields() {
+        let subject = Log.Subject(group: "g", key: "k\nk", origin: "demo[7]", revision: 12, path: "/p")
+        let entry = JournalEntryFields(.notice, "a\nb", .slowClient, subject, Log.Site("Module/File.swift", 7))
+        #expect(
+            entry.fields.map { String(decoding: $0, as: UTF8.self) } == [
+                "MESSAGE=a b", "PRIORITY=5", "SYSLOG_IDENTIFIER=appgroupd", "CODE_FILE=Module/File.swift",
+                "CODE_LINE=7",
+                "MESSAGE_ID=\(Log.Event.slowClient.rawValue)", "APPGROUP_GROUP=g", "APPGROUP_KEY=k\nk",
+                "APPGROUP_ORIGIN=demo[7]", "APPGROUP_REVISION=12", "APPGROUP_PATH=/p",
+            ])
+    }
+
+    @Test("every id is explained in the catalog, and no other")
+    func catalog() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "systemd/appgroupd.catalog")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let ids = text.split(separator: "\n").filter { $0.hasPrefix("-- ") }.map { String($0.dropFirst(3)) }
+        #expect(ids.sorted() == Log.Event.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test("one place says so much and no more, and how often it was cut short")
+    func limit() {
+        var limit = RateLimit()
+        for _ in 0..<20 { #expect(limit.take(at: 0) == .pass(suppressed: 0)) }
+        for _ in 0..<5 { #expect(limit.take(at: 29_999_999) == .suppress) }
+        #expect(limit.take(at: 30_000_000) == .pass(suppressed: 5))
+        #expect(limit.take(at: 30_000_001) == .pass(suppressed: 0))
+    }
+}
 
 @Suite("Log")
 struct LogTests {

@@ -19,6 +19,8 @@ struct LayerFile: Equatable, Sendable {
 struct LayerReading: Equatable, Sendable {
     /// Of each kind the highest first.
     var files: [LayerFile] = []
+    /// The highest one; its defaults are the lowest of `files`.
+    var schema: SchemaFile?
     /// Files that are there and cannot be used.
     var problems: [String: Problem] = [:]
 
@@ -49,6 +51,9 @@ struct LayerScan: Sendable {
         for kind in ConfigurationDirectories.Kind.allCases {
             for place in directories.places(of: kind) { read(place, kind, &masked) }
         }
+        for (group, reading) in readings {
+            if let schema = reading.schema { readings[group]?.files.append(schema.defaults) }
+        }
     }
 
     private struct Mask: Hashable {
@@ -57,8 +62,11 @@ struct LayerScan: Sendable {
     }
 
     private mutating func read(_ place: String, _ kind: ConfigurationDirectories.Kind, _ masked: inout Set<Mask>) {
-        for name in ((try? Files.list(place)) ?? []).sorted() where name.hasSuffix(".plist") {
-            guard let group = try? GroupIdentifier(String(name.dropLast(6))) else { continue }
+        let endings = kind == .schemas ? [".json", ".plist"] : [".plist"]
+        for name in ((try? Files.list(place)) ?? []).sorted() {
+            guard let ending = endings.first(where: name.hasSuffix),
+                let group = try? GroupIdentifier(String(name.dropLast(ending.utf8.count)))
+            else { continue }
             let mask = Mask(kind: kind, group: group)
             guard !masked.contains(mask) else { continue }
             if read("\(place)/\(name)", kind, group) { masked.insert(mask) }
@@ -74,6 +82,7 @@ struct LayerScan: Sendable {
             return false
         }
         if status.isMask { return true }
+        if kind == .schemas { return readSchema(path, group) }
         switch PlistFile(path: path, sizeLimit: Self.sizeLimit).read() {
         case .content(let content):
             let time = Timestamp(microseconds: status.mtimeNanoseconds / 1000)
@@ -89,6 +98,15 @@ struct LayerScan: Sendable {
         return false
     }
 
+    /// - Returns: true: one schema takes the place of all lower ones.
+    private mutating func readSchema(_ path: String, _ group: GroupIdentifier) -> Bool {
+        switch SchemaFile.read(path, sizeLimit: Self.sizeLimit) {
+        case .success(let file): readings[group, default: LayerReading()].schema = file
+        case .failure(let problem): note(problem, at: path, of: group)
+        }
+        return true
+    }
+
     private mutating func note(_ problem: Problem, at path: String, of group: GroupIdentifier) {
         var problem = problem
         problem.advice = problem.advice ?? "mend the file or remove it; until then what it held before is in force"
@@ -99,11 +117,12 @@ struct LayerScan: Sendable {
     mutating func keepLastGood(of earlier: LayerScan, _ directories: ConfigurationDirectories) {
         for (group, reading) in readings where !reading.problems.isEmpty {
             let kept = earlier.readings[group]?.files.filter { reading.problems[$0.path] != nil } ?? []
-            let files = reading.files + kept
-            readings[group]?.files = ConfigurationDirectories.Kind.allCases.flatMap { kind in
-                directories.places(of: kind).compactMap { place in
-                    files.first { $0.kind == kind && $0.path == "\(place)/\(group).plist" }
-                }
+            readings[group]?.files = (reading.files + kept).sorted { left, right in
+                directories.rank(of: left) < directories.rank(of: right)
+            }
+            if reading.schema == nil, let schema = earlier.readings[group]?.schema, reading.problems[schema.path] != nil
+            {
+                readings[group]?.schema = schema
             }
         }
     }
@@ -124,5 +143,20 @@ extension LayerFile {
             }
         }
         return nil
+    }
+}
+
+extension ConfigurationDirectories {
+    /// The place of a file among those of its group: the kinds one after the other, of each the highest first.
+    fileprivate func rank(of file: LayerFile) -> Int {
+        let place = places(of: file.kind).firstIndex { file.path.hasPrefix("\($0)/") }
+        // A schema's defaults come last.
+        return (file.kind == .managed ? 0 : 1000) + (place ?? 999)
+    }
+}
+
+extension SchemaFile {
+    fileprivate var defaults: LayerFile {
+        LayerFile(kind: .defaults, path: path, entries: schema.defaults, time: time, user: user)
     }
 }

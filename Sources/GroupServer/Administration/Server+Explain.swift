@@ -26,6 +26,26 @@ extension Server {
     }
 }
 
+extension Server {
+    /// What the group's schema says, if it has one.
+    func describe(_ group: GroupIdentifier, _ key: Key?, _ target: Connection.ReplyTarget) throws(GroupError) {
+        let host = try host(of: group)
+        let schema = host.schema?.schema
+        let rules = key.map { key in [schema?.rule(for: key)].compactMap { $0 } } ?? schema?.rules ?? []
+        let path = schema == nil ? nil : layers.scan.readings[group]?.schema?.path
+        answer(
+            target,
+            with: Reply.bytes {
+                $0.member("rules")
+                $0.beginArray()
+                for rule in rules { $0.write(rule) }
+                $0.endArray()
+                $0.member("allowsUnknownKeys", boolean: schema?.allowsUnknownKeys ?? true)
+                if let path { $0.member("path", string: path) }
+            })
+    }
+}
+
 extension GroupHost {
     fileprivate func value(of key: Key, in file: LayerFile) -> LayerValue? {
         guard let entry = file.entries[key] else { return nil }

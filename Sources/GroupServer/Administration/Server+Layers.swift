@@ -17,12 +17,17 @@ extension Server {
         sources.layers = try TimerSource(loop) { [unowned self] in turn { lookAtLayers() } }
         watchLayerDirectories()
         layers.scan = LayerScan(layers.directories)
-        for problem in layers.scan.problems { Log.warning(problem.text) }
+        for problem in layers.scan.problems { log(problem) }
+    }
+
+    private func log(_ problem: Problem) {
+        Log.warning(problem.text, .configurationIgnored, about: Log.Subject(path: problem.path))
     }
 
     /// What is in force for a group that is being opened. Where a file cannot be used, what the journal knows of it stays.
     func applyLayers(to host: GroupHost) {
         let reading = layers.scan.readings[host.identifier] ?? LayerReading()
+        host.take(reading.schema)
         if reading.problems.isEmpty { host.take(reading.layers) }
     }
 
@@ -100,10 +105,11 @@ extension Server {
         scan.keepLastGood(of: old, layers.directories)
         layers.scan = scan
         let known = Set(old.problems.map(\.text))
-        for problem in scan.problems where !known.contains(problem.text) { Log.warning(problem.text) }
+        for problem in scan.problems where !known.contains(problem.text) { log(problem) }
         for group in Set(old.readings.keys).union(scan.readings.keys).sorted() {
             guard let host = hosts[group] else { continue }
             let reading = scan.readings[group] ?? LayerReading()
+            host.take(reading.schema)
             // Of a file that could never be read nobody knows what it held; the journal does, of what was in force.
             guard reading.problems.keys.allSatisfy({ path in reading.files.contains { $0.path == path } }) else {
                 continue
@@ -119,6 +125,15 @@ extension Server {
 }
 
 extension GroupHost {
+    /// Puts a schema in force: for what is written from now on, and for an edit of the file that was refused.
+    func take(_ file: SchemaFile?) {
+        guard file?.schema != schema?.schema else { return }
+        schema = file.map { GroupSchema($0.schema) }
+        guard plist.damagedDigest != nil else { return }
+        plist.damagedDigest = nil
+        plistMayHaveChanged()
+    }
+
     /// Puts these layers in force: one commit of the administrator's, if readers see anything change.
     func take(_ layers: GroupLayers) {
         guard layers != state.layers else { return }
@@ -129,7 +144,9 @@ extension GroupHost {
         guard note(.layers(layers, revision: revision)) else { return server.layersAreDue() }
         state.layers = layers
         guard !changes.isEmpty else { return }
-        Log.info("group \(identifier): an administrator's settings changed, \(changes.count) keys")
+        Log.notice(
+            "group \(identifier): an administrator's settings changed, \(changes.count) keys", .administratorChanged,
+            about: Log.Subject(group: identifier.string, origin: "administrator", revision: revision))
         commit(changes, own: [], origin: .administrator)
         guard flush() != nil else { return }
         state.layers = before

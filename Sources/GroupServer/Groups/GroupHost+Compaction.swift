@@ -94,7 +94,9 @@ extension GroupHost {
             compactIfNeeded()
         } catch {
             compaction = nil
-            Log.warning("group \(identifier): the journal could not be compacted, and is kept as it is: \(error)")
+            Log.warning(
+                "group \(identifier): the journal could not be compacted, and is kept as it is: \(error)",
+                about: subject)
         }
     }
 

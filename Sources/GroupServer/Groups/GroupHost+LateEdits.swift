@@ -43,9 +43,11 @@ extension GroupHost {
         do throws(GroupError) {
             let changes = try state.changes(
                 for: edits.sorted { $0.key < $1.key }, from: .file, limits: server.configuration.limits)
+            try schema?.check(changes)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
-            Log.error("group \(identifier): an edit of the file that was just replaced is refused: \(error)")
+            Log.error(
+                "group \(identifier): an edit of the file that was just replaced is refused: \(error)", about: subject)
         }
         flush()
     }
@@ -55,7 +57,8 @@ extension GroupHost {
         switch result {
         case .success(let leftover?): takeLeftover(leftover)
         case .success(nil): break
-        case .failure(let problem): Log.warning("group \(identifier): leftovers of a projection: \(problem)")
+        case .failure(let problem):
+            Log.warning("group \(identifier): leftovers of a projection: \(problem)", about: subject)
         }
     }
 
@@ -86,9 +89,10 @@ extension GroupHost {
     ) {
         do throws(GroupError) {
             let changes = try state.changes(for: edits, from: .file, limits: server.configuration.limits)
+            try schema?.check(changes)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
-            Log.error("group \(identifier): the edit kept in \(leftover.path) is refused: \(error)")
+            Log.error("group \(identifier): the edit kept in \(leftover.path) is refused: \(error)", about: subject)
             return keepDamaged(leftover)
         }
         // Only when the edit is in the journal may the file go that holds it.
@@ -117,7 +121,7 @@ extension GroupHost {
         case .success(let changed?): takeLeftover(changed)
         case .success(nil): break
         case .failure(let error):
-            Log.warning("group \(identifier): a leftover could not be removed: \(error)")
+            Log.warning("group \(identifier): a leftover could not be removed: \(error)", about: subject)
             retryLater()
         }
     }
@@ -130,7 +134,7 @@ extension GroupHost {
             Log.warning(
                 "group \(identifier): a file saved during a projection cannot be read; it was kept as \(newPath)")
         } catch {
-            Log.error("group \(identifier): \(leftover.path) cannot be set aside: \(error)")
+            Log.error("group \(identifier): \(leftover.path) cannot be set aside: \(error)", about: subject)
             retryLater()
         }
     }

@@ -12,7 +12,7 @@ extension GroupHost {
     /// - Returns: false where it is not as simple as that: nothing has happened then, and the ordinary way says how it is.
     func take(_ set: OrdinarySet, of message: ArraySlice<UInt8>, from connection: Connection) -> Bool {
         let bytes = message.span
-        guard plist.obstacle == nil, state.layers.isEmpty, set.isSound(in: bytes) else { return false }
+        guard plist.obstacle == nil, state.layers.isEmpty, schema == nil, set.isSound(in: bytes) else { return false }
         let (time, origin) = (server.now, connection.origin)
         let revision = state.position.revision + 1
         let isWatched = server.isWatched(identifier)

@@ -240,6 +240,7 @@ extension GroupHost {
         let edits = plist.base.edits(from: content.entries, in: content.format, ours: state)
         do throws(GroupError) {
             let changes = try state.changes(for: edits, from: .file, limits: server.configuration.limits)
+            try schema?.check(changes)
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
             plist.damagedDigest = content.digest
@@ -270,14 +271,14 @@ extension GroupHost {
         // That a file can be read again does not make it writable.
         if case .readOnly = obstacle { return }
         plist.obstacle = nil
-        Log.notice("group \(identifier): the property list is sound again")
+        Log.notice("group \(identifier): the property list is sound again", about: subject)
     }
 
     func meet(_ obstacle: PlistTracking.Obstacle) {
         plist.needsWrite = false
         if plist.obstacle != obstacle {
             plist.obstacle = obstacle
-            Log.warning("group \(identifier): \(obstacle.problem.text)")
+            Log.warning("group \(identifier): \(obstacle.problem.text)", obstacle.event, about: subject)
         }
         server.pollIsDue()
     }

@@ -80,7 +80,9 @@ extension GroupHost {
             writable()
             watchForLateEdit(of: replacement.old)
             if let backup = replacement.backup {
-                Log.info("group \(identifier): written in place, since something is mounted on it; backup in \(backup)")
+                Log.info(
+                    "group \(identifier): written in place, since something is mounted on it; backup in \(backup)",
+                    about: subject)
             }
         case .foreign(_, let leftover): takeForeign(leftover)
         case .changed(let reading):
@@ -106,7 +108,7 @@ extension GroupHost {
         plist.lastFailure = nil
         guard case .readOnly? = plist.obstacle else { return }
         plist.obstacle = nil
-        Log.notice("group \(identifier): the property list can be written again")
+        Log.notice("group \(identifier): the property list can be written again", about: subject)
     }
 
     func failed(_ problem: PlistWriteProblem) {
@@ -115,11 +117,13 @@ extension GroupHost {
         case .readOnly(_, let reason):
             meetReadOnly(reason)
         case .system(let error):
-            Log.warning("group \(identifier): the property list could not be written, and is as it was: \(error)")
+            Log.warning(
+                "group \(identifier): the property list could not be written, and is as it was: \(error)",
+                .storageFailed, about: subject)
             plist.lastFailure = error
             server.pollIsDue()
         case .unencodable(let reason):
-            Log.error("group \(identifier): the property list could not be written: \(reason)")
+            Log.error("group \(identifier): the property list could not be written: \(reason)", about: subject)
         }
     }
 }

@@ -17,7 +17,7 @@ extension GroupHost {
             // Another one who waited with us was first.
             guard !plist.isBusy else { return repair(done) }
             startRepair(of: digest)
-            Log.notice("group \(identifier): the property list is being repaired: \(problem.text)")
+            Log.notice("group \(identifier): the property list is being repaired: \(problem.text)", about: subject)
             whenPlistIsSettled { [unowned self] error in
                 done(error.map(Result.failure) ?? .success(plist.repairedCopy))
             }

@@ -45,7 +45,7 @@ extension GroupHost {
         sync.isUnderWay = false
         let failure = journal.syncFailure
         if let failure {
-            Log.error("group \(identifier): the journal did not reach stable storage: \(failure)")
+            Log.error("group \(identifier): the journal did not reach stable storage: \(failure)", about: subject)
             // A new file is a new start: the kernel has forgotten which pages it lost.
             startCompaction()
         }

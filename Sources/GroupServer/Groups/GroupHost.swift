@@ -57,6 +57,8 @@ final class GroupHost {
     /// The emptied array of the batch before: its room serves the next one.
     private var spareBatch: [Batched] = []
     var plist: PlistTracking
+    /// What values have to be, where somebody says it.
+    var schema: GroupSchema?
     var sync = SyncTracking()
     var compaction: CompactionTracking?
     var pace = CompactionPace()
@@ -100,6 +102,9 @@ final class GroupHost {
     }
 
     var position: Position { state.position }
+
+    /// What its log lines are about.
+    var subject: Log.Subject { Log.Subject(group: identifier.string, path: plist.file.path) }
 }
 
 // MARK: - Commits
@@ -148,11 +153,26 @@ extension GroupHost {
         server.syncIsDue()
         server.commitCount += commits.count
         settle(commits)
+        if Log.threshold == .debug { log(commits) }
         journal.releaseStaged()
         scheduleProjection()
         commits.removeAll(keepingCapacity: commits.capacity <= Self.keptBatch)
         spareBatch = commits
         return nil
+    }
+
+    /// Who changed which key, and no value.
+    private func log(_ commits: [Batched]) {
+        for commit in commits {
+            let origin = commit.origin.origin
+            let author = origin.client.map { "\($0)[\(origin.processId ?? 0)]" } ?? origin.kind.rawValue
+            let keys = commit.changes.map(\.key.string)
+            Log.debug(
+                "group \(identifier): revision \(commit.revision) by \(author)",
+                about: Log.Subject(
+                    group: identifier.string, key: keys.count == 1 ? keys[0] : nil, origin: author,
+                    revision: commit.revision))
+        }
     }
 
     /// How many commits of room an idle group keeps.
@@ -208,7 +228,10 @@ extension GroupHost {
 
     private func takeBack(_ commits: [Batched], because error: SystemError) {
         for batched in commits.reversed() { revert(batched) }
-        Log.error("group \(identifier): \(commits.count) commits refused, the journal cannot be written: \(error)")
+        Log.error(
+            "group \(identifier): \(commits.count) commits refused, the journal cannot be written: \(error)",
+            .storageFailed,
+            about: subject)
         let refusal = GroupError.storageFailed(
             reason: "the journal cannot be written: \(error)", errno: error.errno.rawValue)
         for batched in commits {
@@ -241,7 +264,7 @@ extension GroupHost {
             server.syncIsDue()
             return true
         } catch {
-            Log.error("group \(identifier): the journal cannot be written: \(error)")
+            Log.error("group \(identifier): the journal cannot be written: \(error)", about: subject)
             return false
         }
     }
@@ -256,7 +279,7 @@ extension GroupHost {
             commit.changes.removeAll(where: \.isHidden)
             return RecordedCommit(commit, encoded: commit.encoded)
         } catch {
-            Log.error("group \(identifier): commit \(revision) cannot be read back: \(error)")
+            Log.error("group \(identifier): commit \(revision) cannot be read back: \(error)", about: subject)
             return nil
         }
     }

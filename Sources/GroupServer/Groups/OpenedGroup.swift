@@ -9,6 +9,8 @@ struct OpenedGroup {
     var replay: Replay
     /// What people should know, if something was wrong.
     var notice: String?
+    /// Whether that is more than an interrupted write.
+    var isDamaged = false
     /// Whether the group began with this.
     var isNew = false
 
@@ -95,6 +97,7 @@ struct OpenedGroup {
             throw .system(error)
         }
         try self.init(creating: path, of: group)
+        isDamaged = true
         notice = """
             the journal of \(group) is damaged (\(reason)); it was set aside as \(aside), \
             and the group begins anew with what its property list holds

@@ -13,6 +13,13 @@ struct PlistTracking {
         case readOnly(Problem)
         case unreachable(Problem)
 
+        var event: Log.Event? {
+            switch self {
+            case .damaged, .unreachable: .damagedFile
+            case .readOnly: nil
+            }
+        }
+
         var problem: Problem {
             switch self {
             case .damaged(let problem), .readOnly(let problem), .unreachable(let problem): problem

@@ -91,6 +91,15 @@ extension ConfigurationReader {
     }
 }
 
+extension ConfigurationReader {
+    func logWarnings() {
+        for warning in warnings {
+            let path = warning.split(separator: ":").first.map(String.init)
+            Log.warning(warning, .configurationIgnored, about: Log.Subject(path: path))
+        }
+    }
+}
+
 extension Substring {
     fileprivate var trimmed: Substring {
         var text = drop { $0 == " " || $0 == "\t" || $0 == "\r" }

@@ -114,7 +114,7 @@ package enum Program {
     ) throws(Exit) -> Int32 {
         let paths = try paths(options)
         let reader = try configuration(options, paths)
-        for warning in reader.warnings { Log.warning(warning) }
+        reader.logWarnings()
         let store = try StoreLock(paths)
         let listener = if let passed { passed } else { try bind(paths) }
         do throws(SystemError) {

@@ -65,6 +65,8 @@ final class Connection {
     private(set) var isBlocked = false
     /// The peer reads nothing any more; what it sent is served all the same.
     private(set) var isMute = false
+    /// That it does not read has been said.
+    var isKnownAsSlow = false
     /// What the poller was told last.
     var interest: PollEvents = .readable
 

@@ -45,6 +45,17 @@ extension Server {
         return connection
     }
 
+    /// Says once of a client that more waits for it than may.
+    func noteSlow(_ connection: Connection, _ group: GroupIdentifier?) {
+        guard !connection.isKnownAsSlow else { return }
+        connection.isKnownAsSlow = true
+        let origin = connection.origin.origin
+        let name = "\(origin.client ?? "a client")[\(connection.credentials.pid)]"
+        Log.notice(
+            "\(name) does not read what it watches; its changes are put together", .slowClient,
+            about: Log.Subject(group: group?.string, origin: name))
+    }
+
     /// Forgets a connection that goes on without us: nobody at its other end is told anything.
     func letGo(of connection: Connection) {
         connections[connection.id] = nil

@@ -86,6 +86,7 @@ extension Server {
         case .deleteGroup(let group): try deleteGroup(group, target)
         case .read(let group, let keys): try read(group, keys, target)
         case .explain(let group, let key): try explain(group, key, target)
+        case .describe(let group, let key): try describe(group, key, target)
         case .write(let request): try write(request, target, connection)
         case .reset(let group, let tag): try reset(group, tag, target, connection)
         case .tryOut(let request): try tryOut(request, target, connection)
@@ -97,6 +98,9 @@ extension Server {
             try watchDocuments(group, path, target, connection, mode: mode)
         case .history(let request): try history(request, target)
         case .status(let observers): answer(target, with: statusReply(observers: observers))
+        case .logLevel(let level):
+            if let level = level.flatMap({ Log.Level(name: $0.rawValue) }) { Log.threshold = level }
+            answer(target, with: Reply.bytes { $0.member("level", string: Log.threshold.name) })
         }
     }
 
@@ -156,6 +160,7 @@ extension Server {
         let changes = try host.state.changes(
             for: request.edits, isReset: request.isReset, unchangedSince: request.unchangedSince,
             limits: configuration.limits)
+        try host.schema?.check(changes)
         guard !changes.isEmpty else {
             // Nothing to journal, but what this turn has applied before must be true before it is told.
             if let error = host.flush() {

@@ -35,7 +35,10 @@ extension Server {
         unopened.remove(group)
         do throws(OpenedGroup.Failure) {
             let opened = try OpenedGroup(group, path: paths.journal(of: group.string), timeText: fileTimeText)
-            if let notice = opened.notice { Log.warning(notice) }
+            if let notice = opened.notice {
+                let subject = Log.Subject(group: group.string, path: paths.journal(of: group.string))
+                Log.warning(notice, opened.isDamaged ? .damagedJournal : nil, about: subject)
+            }
             // Somebody made the directory by hand: the rest of the layout is ours to make. Of a group that is known, what
             // is missing is out of reach, and not made anew.
             if opened.isNew { _ = try? container.create(group) }
@@ -54,7 +57,7 @@ extension Server {
                 reason: "the journal of \(group) cannot be used: \(error)", path: paths.journal(of: group.string),
                 advice: "make it readable and writable for this user, then restart appgroupd")
             failedGroups[group] = problem
-            Log.error(problem.text)
+            Log.error(problem.text, .storageFailed, about: Log.Subject(group: group.string, path: problem.path))
             throw .storageFailed(reason: problem.text, errno: error.errno?.rawValue ?? 0)
         }
         statusChanged()
@@ -92,14 +95,14 @@ extension Server {
 
     /// Somebody deleted the directory itself: then the group is gone, and its journal goes to the trash for them.
     func containerWasDeleted(_ host: GroupHost) {
-        Log.notice("group \(host.identifier): somebody deleted its directory, and so the group")
+        Log.notice("group \(host.identifier): somebody deleted its directory, and so the group", about: host.subject)
         host.flush()
         let trash = "\(container.trashPath)/\(host.identifier)-\(fileTimeText)"
         do throws(SystemError) {
             try Files.makeDirectories(trash)
             moveJournal(of: host, into: trash)
         } catch {
-            Log.warning("group \(host.identifier): \(error)")
+            Log.warning("group \(host.identifier): \(error)", about: host.subject)
         }
         forget(host)
     }
@@ -108,9 +111,11 @@ extension Server {
         do throws(SystemError) {
             let newPath = try Journal.retire(
                 host.journal.path, into: directory, as: "\(host.identifier).journal", time: fileTimeText)
-            Log.info("group \(host.identifier): deleted; its journal is kept as \(newPath)")
+            Log.info("group \(host.identifier): deleted; its journal is kept as \(newPath)", about: host.subject)
         } catch {
-            Log.warning("group \(host.identifier): its journal could not be moved to \(directory): \(error)")
+            Log.warning(
+                "group \(host.identifier): its journal could not be moved to \(directory): \(error)",
+                about: host.subject)
         }
     }
 

@@ -66,7 +66,7 @@ extension Server {
         ServiceManager.notifyReloading()
         do throws(SystemError) {
             let reader = try ConfigurationReader.load(configurationFile, paths: paths)
-            for warning in reader.warnings { Log.warning(warning) }
+            reader.logWarnings()
             configuration = reader.configuration
             layersAreDue()
             Log.threshold = configuration.logLevel

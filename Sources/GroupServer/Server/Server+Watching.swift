@@ -83,7 +83,8 @@ extension Server {
         guard directories.answered(directory, .failed) || directory == container.root else { return }
         if reason == .noSpace {
             Log.warning(
-                "no watches left for \(directory): it is polled; raise fs.inotify.max_user_watches to end that")
+                "no watches left for \(directory): it is polled; raise fs.inotify.max_user_watches to end that",
+                .noWatchesLeft, about: Log.Subject(path: directory))
         } else {
             Log.warning("\(directory) cannot be watched, and is polled: \(reason)")
         }

@@ -241,6 +241,9 @@ extension Server {
     private func queue(_ circle: AudienceCircle, for member: AudienceCircle.Member) {
         for recorded in circle.commits { member.connection.stream?.offer(recorded) }
         markStreamDirty(member.connection)
+        if member.connection.stream?.isBehind == true {
+            noteSlow(member.connection, circle.commits.first?.commit.group)
+        }
     }
 
     /// Commits go before anything else that is said of a group.
