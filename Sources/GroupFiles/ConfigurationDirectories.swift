@@ -46,14 +46,16 @@ extension ConfigurationDirectories {
     /// masks its name: neither it nor the lower ones are there.
     ///
     /// - Throws: where one that counts cannot be read.
-    package func configurationFiles() throws(SystemError) -> [ConfigurationFile] {
+    package func configurationFiles(
+        named name: String = ConfigurationDirectories.fileName
+    ) throws(SystemError) -> [ConfigurationFile] {
         var files: [ConfigurationFile] = []
-        for path in paths.map({ "\($0)/\(Self.fileName)" }) {
+        for path in paths.map({ "\($0)/\(name)" }) {
             guard let status = try Self.status(path) else { continue }
             if !status.isMask { files.append(try Self.read(path)) }
             break
         }
-        for path in try dropIns() { files.append(try Self.read(path)) }
+        for path in try dropIns(of: name) { files.append(try Self.read(path)) }
         return files
     }
 
@@ -63,9 +65,9 @@ extension ConfigurationDirectories {
         return ConfigurationFile(path: path, text: String(decoding: bytes, as: UTF8.self))
     }
 
-    private func dropIns() throws(SystemError) -> [String] {
+    private func dropIns(of name: String) throws(SystemError) -> [String] {
         var chosen: [String: String] = [:]
-        for directory in paths.map({ "\($0)/\(Self.fileName).d" }) {
+        for directory in paths.map({ "\($0)/\(name).d" }) {
             for name in try Self.names(in: directory)
             where name.hasSuffix(".conf") && !name.hasPrefix(".") && chosen[name] == nil {
                 chosen[name] = "\(directory)/\(name)"

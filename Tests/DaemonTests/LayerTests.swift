@@ -10,7 +10,9 @@ import Varlink
 struct LayerTests {
     private static let group = "group.com.example.app"
 
-    @Test("a managed key is in force at once, cannot be written, and gives way to the group's own value when it goes")
+    @Test(
+        "R84: a managed key is in force at once, cannot be written, and gives way to the group's own value when it goes"
+    )
     func managed() throws {
         let daemon = try RunningDaemon()
         let peer = try daemon.peer(with: .example)

@@ -5,6 +5,18 @@ import Testing
 
 @testable import LinuxIO
 
+@Suite("Long work")
+struct LongWorkTests {
+    @Test("is told once in a while, and not before it is long")
+    func due() {
+        var work = LongWork(startedAt: 100)
+        #expect(work.isDue(at: 2_000_099) == false)
+        #expect(work.isDue(at: 2_000_100) == true)
+        #expect(work.isDue(at: 2_000_101) == false)
+        #expect(work.isDue(at: 9_000_000) == true)
+    }
+}
+
 @Suite("Structured log")
 struct StructuredLogTests {
     @Test("an entry has its fields, and no line break in its message")

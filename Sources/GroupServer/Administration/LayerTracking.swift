@@ -28,7 +28,8 @@ struct LayerTracking {
     private var wanted: Set<String> {
         var wanted: Set<String> = []
         for path in directories.paths {
-            let kinds = ConfigurationDirectories.Kind.allCases.map { "\(path)/\($0.rawValue)" }
+            let names = ConfigurationDirectories.Kind.allCases.map(\.rawValue) + ["\(AccessPolicy.fileName).d"]
+            let kinds = names.map { "\(path)/\($0)" }
             if Self.isDirectory(path) {
                 wanted.formUnion([path] + kinds.filter(Self.isDirectory))
             } else {
@@ -62,7 +63,7 @@ struct LayerTracking {
         if directories.paths.contains(where: { $0 == path || $0.hasPrefix("\(path)/") }) || name.isEmpty { return true }
         // In a directory of ours: a kind of files, or one of them. Above it, other names are no business of ours.
         return directories.paths.contains(directory)
-            ? ConfigurationDirectories.Kind(rawValue: name) != nil
+            ? ConfigurationDirectories.Kind(rawValue: name) != nil || name.hasPrefix(AccessPolicy.fileName)
             : directories.paths.contains { directory.hasPrefix("\($0)/") }
     }
 }

@@ -16,6 +16,7 @@ extension Server {
     func startLayers() throws(SystemError) {
         sources.layers = try TimerSource(loop) { [unowned self] in turn { lookAtLayers() } }
         watchLayerDirectories()
+        readPolicy()
         layers.scan = LayerScan(layers.directories)
         for problem in layers.scan.problems { log(problem) }
     }
@@ -100,6 +101,7 @@ extension Server {
     }
 
     private func put(_ new: LayerScan) {
+        readPolicy()
         var scan = new
         let old = layers.scan
         scan.keepLastGood(of: old, layers.directories)

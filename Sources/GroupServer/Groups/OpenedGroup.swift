@@ -38,8 +38,10 @@ struct OpenedGroup {
     private static func open(_ path: String, of group: GroupIdentifier) -> Result<OpenedGroup, JournalUseFailure> {
         var replay: Replay?
         var failure: Replay.Failure?
+        var work = LongWork()
         func take(_ payload: Span<UInt8>, _ offset: UInt64) {
             guard failure == nil else { return }
+            work.goesOn()
             do throws(Replay.Failure) {
                 if replay == nil {
                     replay = try Replay(group, header: payload)

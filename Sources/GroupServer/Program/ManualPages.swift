@@ -64,6 +64,22 @@ enum ManualPages {
                 .B appgroupctl explain
                 .I GROUP KEY
                 shows every layer's value, who set it, and which one wins.
+                .TP
+                .I schemas/GROUP.json, schemas/GROUP.plist
+                What the group's values have to be; the highest one counts.
+                .B appgroupctl describe
+                explains it.
+                .SH SANDBOXED APPLICATIONS
+                Flatpak applications and snaps may use no group, unless
+                .I policy.conf
+                in one of these directories, or a drop\\-in of it, grants it:
+                .PP
+                .nf
+                [Flatpak org.example.App]
+                Groups=group.org.example.* group.shared
+                .fi
+                .PP
+                For a snap the section is [Snap NAME]. Groups= takes globs; several lines add up, an empty one takes back.
                 .SH SIGNALS
                 .TP
                 .B SIGTERM, SIGINT

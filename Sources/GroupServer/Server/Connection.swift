@@ -28,6 +28,8 @@ final class Connection {
     let socket: UnixSocket
     /// Who the peer is, as the kernel says.
     let credentials: PeerCredentials
+    /// The sandbox that it is in; nil for an ordinary process.
+    let confinement: Confinement?
     var phase = Phase.serving
     var stream: WatchStream?
     /// What `stream` watches.
@@ -85,6 +87,8 @@ final class Connection {
         self.id = id
         self.socket = socket
         self.credentials = credentials
+        // Now, while the peer is there to be looked at.
+        confinement = Confinement.of(process: credentials.pid)
         splitter = MessageSplitter(limit: messageLimit)
     }
 

@@ -128,7 +128,9 @@ extension Server {
 
     /// Serves what comes most on the shortest way: a set in the group that was written to last.
     private func take(_ message: ArraySlice<UInt8>, from connection: Connection) -> Bool {
-        guard let recentHost, let set = OrdinarySet(message.span, of: recentHost.identifier) else { return false }
+        guard let recentHost, connection.confinement == nil,
+            let set = OrdinarySet(message.span, of: recentHost.identifier)
+        else { return false }
         return recentHost.take(set, of: message, from: connection)
     }
 

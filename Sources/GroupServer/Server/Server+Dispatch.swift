@@ -22,6 +22,7 @@ extension Server {
     func dispatch(_ request: WriteRequest, from connection: Connection) {
         let target = Connection.ReplyTarget(connection: connection.id, serial: connection.openSlot())
         do throws(GroupError) {
+            try check(request.group, connection)
             try write(request, target, connection)
         } catch {
             answer(target, with: error.replyBytes)
@@ -35,6 +36,7 @@ extension Server {
         do throws(RequestProblem) {
             let request = try Request(method, call.parameters)
             do throws(GroupError) {
+                try check(request, connection)
                 try serve(request, target, connection, mode: call.mode)
             } catch {
                 answer(target, with: error.replyBytes)
@@ -81,7 +83,7 @@ extension Server {
         _ request: Request, _ target: Connection.ReplyTarget, _ connection: Connection, mode: Call.Mode
     ) throws(GroupError) {
         switch request {
-        case .listGroups: listGroups(target)
+        case .listGroups: listGroups(target, connection)
         case .createGroup(let group): try createGroup(group, target)
         case .deleteGroup(let group): try deleteGroup(group, target)
         case .read(let group, let keys): try read(group, keys, target)
@@ -127,8 +129,9 @@ extension Server {
         return host
     }
 
-    private func listGroups(_ target: Connection.ReplyTarget) {
-        let names = knownGroups.union(failedGroups.keys).sorted().map(\.string)
+    private func listGroups(_ target: Connection.ReplyTarget, _ connection: Connection) {
+        let known = knownGroups.union(failedGroups.keys).filter { mayUse($0, connection) }
+        let names = known.sorted().map(\.string)
         answer(target, with: Reply.bytes { $0.member("groups", strings: names) })
     }
 

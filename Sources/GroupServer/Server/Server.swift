@@ -46,6 +46,8 @@ final class Server {
     var documentDirectories = DirectoryTable()
     var nextDocumentWatch: UInt64 = 0
     var watcher: Watcher?
+    /// What sandboxed applications may use.
+    var policy = AccessPolicy()
     /// What administrators lay over and under groups.
     var layers: LayerTracking
     /// Whether new groups are noticed by events.
@@ -226,7 +228,7 @@ extension Server {
     /// - Returns: false where the observer must queue.
     private func send(_ circle: AudienceCircle, to member: AudienceCircle.Member) -> Bool {
         let connection = member.connection
-        guard let first = circle.commits.first,
+        guard let first = circle.commits.first, connection.confinement == nil,
             connection.isUpToDate(member.place, before: first.commit.revision)
         else { return false }
         switch connection.sendAtOnce(circle.text) {
@@ -239,7 +241,9 @@ extension Server {
     }
 
     private func queue(_ circle: AudienceCircle, for member: AudienceCircle.Member) {
-        for recorded in circle.commits { member.connection.stream?.offer(recorded) }
+        for recorded in circle.commits where mayUse(recorded.commit.group, member.connection) {
+            member.connection.stream?.offer(recorded)
+        }
         markStreamDirty(member.connection)
         if member.connection.stream?.isBehind == true {
             noteSlow(member.connection, circle.commits.first?.commit.group)

@@ -22,6 +22,7 @@ extension Server {
     ) throws(GroupError) {
         let host = try writableHost(of: request.group)
         let changes = try host.state.changes(for: request.edits, limits: configuration.limits)
+        try host.schema?.check(changes)
         // The next revision is ours.
         host.flush()
         let until = Timestamp(microseconds: now.microseconds + Int64(request.seconds * 1e6))
