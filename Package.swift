@@ -99,6 +99,8 @@ let package = Package(
         // The library's semantics, played in one process by the tests and in several by AppGroupStress.
         .target(name: "AppGroupScenarios", dependencies: ["AppGroup"]),
         .executableTarget(name: "AppGroupStress", dependencies: ["AppGroup", "AppGroupScenarios", "CShims"]),
+        // Runs the daemon under ptrace(2) for the fault campaigns; in C, which the calls' layouts are made for.
+        .executableTarget(name: "AppGroupTracer"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "TestSupport"]),
         .testTarget(name: "GroupModelTests", dependencies: ["GroupModel", "PropertyList", "TestSupport"]),
@@ -135,8 +137,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AppGroup", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList", "TestSupport", "Varlink",
-                "appgroupctl", "appgroupd",
+                "AppGroup", "AppGroupTracer", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList", "TestSupport",
+                "Varlink", "appgroupctl", "appgroupd",
             ]
         ),
         // A real systemd user manager, from installed files; only for root.
@@ -157,6 +159,7 @@ let package = Package(
 )
 
 let withoutSwift: Set<Target.TargetType> = [.system, .binary, .plugin]
-for target in package.targets where !withoutSwift.contains(target.type) && target.name != "CShims" {
+let inC: Set = ["AppGroupTracer", "CShims"]
+for target in package.targets where !withoutSwift.contains(target.type) && !inC.contains(target.name) {
     target.swiftSettings = swiftSettings
 }

@@ -45,6 +45,9 @@ package struct GroupState: Sendable {
     }
 
     package var revision: Int64 { position.revision }
+
+    /// Another epoch, in which the revisions go on: positions of the one before are void.
+    package mutating func begin(_ epoch: Epoch) { position.epoch = epoch }
     package var count: Int { entries.count }
 
     package subscript(key: Key) -> Value? { entries[key] }

@@ -61,15 +61,23 @@ extension Container {
         try createRoot()
         let path = path(of: group)
         let isNew = try makeDirectory(path)
-        for name in Self.subdirectories { try makeDirectory("\(path)/\(name)") }
-        if isNew {
+        var isChanged = isNew
+        for name in Self.subdirectories where try makeDirectory("\(path)/\(name)") { isChanged = true }
+        if isChanged {
             do throws(SystemError) {
-                try Files.fsyncDirectory(root)
+                try makeDurable(group)
             } catch {
                 throw .system(error)
             }
         }
         return isNew
+    }
+
+    /// Has a group's directories survive a power cut, up to its name in the root: a group whose journal is on stable storage
+    /// must not lose the place of its plist.
+    package func makeDurable(_ group: GroupIdentifier) throws(SystemError) {
+        let path = path(of: group)
+        for directory in ["\(path)/Library", path, root] { try Files.fsyncDirectory(directory) }
     }
 
     /// Moves a group's directory away, with all that is in it, to `<root>/.trash/<group>-<time>` or a free name like

@@ -1,4 +1,5 @@
 package import LinuxIO
+import PropertyList
 
 extension Journal {
     /// Not Sendable, like the journal in it: it goes to the loop thread as a whole.
@@ -107,6 +108,49 @@ extension Journal {
         return newPath
     }
 
+    /// Puts in place of a damaged journal its sound records up to a place, with one more behind them; the damaged one is kept
+    /// under a name that is not taken yet. Gives that name. At every moment there is a journal, the one or the other.
+    package static func replaceDamaged(
+        _ path: String, until end: UInt64, adding payload: [UInt8], time: String
+    ) throws(JournalError) -> String {
+        var failure: JournalError?
+        do throws(SystemError) {
+            let rewrite = try JournalRewrite.write(for: path) { (records) throws(SystemError) in
+                failure = copy(path, until: end, to: &records)
+                if failure != nil { throw SystemError(errno: .inputOutput, call: "read", path: path) }
+                try records.append(payload)
+            }
+            do throws(SystemError) {
+                let aside = try Files.linkAside(path, as: "\(path).damaged-\(time)")
+                try Files.rename(newPath(of: path), to: path)
+                try Files.fsyncDirectory(Files.parent(of: path))
+                return aside
+            } catch {
+                rewrite.discard()
+                throw error
+            }
+        } catch {
+            throw failure ?? .system(error)
+        }
+    }
+
+    private static func copy(_ path: String, until end: UInt64, to records: inout RecordWriter) -> JournalError? {
+        var failure: SystemError?
+        do throws(JournalError) {
+            try readSoundRecords(path) { payload, offset in
+                guard failure == nil, offset < end else { return }
+                do throws(SystemError) {
+                    try records.append([UInt8](copying: payload))
+                } catch {
+                    failure = error
+                }
+            }
+        } catch {
+            return error
+        }
+        return failure.map(JournalError.system)
+    }
+
     /// Puts the journal of a group that was deleted into `directory`, under this name or a free one like it; beside where
     /// it was, when the directory is on another file system. Gives that name. It must not stay in its place: a
     /// group made again under the name would come back with all that was deleted.
@@ -141,6 +185,23 @@ extension Files {
             if try renameUnlessTaken(path, to: candidate) { return candidate }
         }
         throw SystemError(errno: .fileExists, call: "rename", path: newPath)
+    }
+
+    /// Gives a file a second name, `newPath` or one like it that is free. Gives that name.
+    static func linkAside(_ path: String, as newPath: String) throws(SystemError) -> String {
+        for number in 1...setAsideLimit {
+            let candidate = number == 1 ? newPath : "\(newPath)-\(number)"
+            do throws(SystemError) {
+                try link(path, to: candidate)
+                return candidate
+            } catch  where error.errno == .fileExists {
+                continue
+            } catch  where [.notPermitted, .notSupported].contains(error.errno) {
+                // No second names on this file system: then there is a moment without the first one.
+                return try setAside(path, as: newPath)
+            }
+        }
+        throw SystemError(errno: .fileExists, call: "link", path: newPath)
     }
 
     /// False when there is something under the new name.

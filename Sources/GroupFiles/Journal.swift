@@ -26,6 +26,14 @@ package final class Journal {
     private var hasDebris = false
     private var isRetired = false
     private var line = Line()
+    /// What records that are not synced yet say of a file that others write.
+    private var reliance = Reliance()
+
+    private struct Reliance {
+        var file: PlistFile?
+        /// Which one it is, for who has synced an earlier one.
+        var number = 0
+    }
 
     /// Records in line to be written, or those written last.
     private struct Line {
@@ -202,10 +210,13 @@ extension Journal {
     /// Makes a journal's bytes survive a power cut. Sendable: `sync` blocks, and belongs on a worker thread.
     package struct SyncHandle: Sendable {
         let file: SharedFile
+        let reliance: PlistFile?
+        let relianceNumber: Int
         /// What the journal held when the handle was made: `sync` covers at least that.
         package let size: UInt64
 
         package func sync() -> Result<Void, SystemError> {
+            reliance?.makeDurable()
             do throws(SystemError) {
                 return .success(try file.descriptor.fdatasync())
             } catch {
@@ -214,12 +225,25 @@ extension Journal {
         }
     }
 
-    package var syncHandle: SyncHandle { SyncHandle(file: file, size: size) }
+    package var syncHandle: SyncHandle {
+        SyncHandle(file: file, reliance: reliance.file, relianceNumber: reliance.number, size: size)
+    }
+
+    /// A record tells what somebody put into this plist, and whoever that was need not have synced it. The plist is made
+    /// durable first, at the next sync: else a power cut could bring back the text before, and that would look like an edit
+    /// which takes everything back that came in between.
+    package func rely(on file: PlistFile) {
+        reliance = Reliance(file: file, number: reliance.number + 1)
+    }
+
+    /// What must be made durable before a copy of this journal is.
+    package var reliedOn: PlistFile? { reliance.file }
 
     /// Notes how a `sync` ended. One that was begun before the journal was replaced says nothing about this file, and
     /// is passed over.
     package func finish(_ handle: SyncHandle, _ result: Result<Void, SystemError>) {
         guard handle.file === file else { return }
+        if handle.relianceNumber == reliance.number { reliance.file = nil }
         switch result {
         case .success: if syncFailure == nil { syncedSize = max(syncedSize, handle.size) }
         case .failure(let error): noteSyncFailure(error)

@@ -118,6 +118,11 @@ extension Journal {
     ) throws(SystemError) -> Adopted {
         let rewrite = try JournalRewrite.write(for: path, payloads: payloads)
         let journal = Journal(rewrite)
+        try put(rewrite, at: path)
+        return Adopted(journal: journal, offsets: rewrite.offsets)
+    }
+
+    private static func put(_ rewrite: JournalRewrite, at path: String) throws(SystemError) {
         do throws(SystemError) {
             guard try Files.renameUnlessTaken(newPath(of: path), to: path) else {
                 throw SystemError(errno: .fileExists, call: "rename", path: path)
@@ -132,7 +137,6 @@ extension Journal {
             try? Files.unlink(path)
             throw error
         }
-        return Adopted(journal: journal, offsets: rewrite.offsets)
     }
 
     private convenience init(_ rewrite: JournalRewrite) {
@@ -151,6 +155,7 @@ extension Journal {
     package func adopt(_ rewrite: JournalRewrite, tail: [[UInt8]]) throws(SystemError) -> Adopted {
         precondition(rewrite.journalPath == path, "the rewrite of \(rewrite.journalPath) for \(path)")
         let new = Journal(rewrite)
+        if let reliedOn { new.rely(on: reliedOn) }
         var offsets = rewrite.offsets
         do throws(SystemError) {
             if !tail.isEmpty {

@@ -116,6 +116,16 @@ extension Files {
         }
     }
 
+    /// Makes the names survive a power cut that lead to a path, as far up as this process may look. What cannot be synced
+    /// (a file system that is read-only, or another's) has not been made by us.
+    package static func fsyncWay(to path: String) {
+        var directory = path
+        while parent(of: directory) != directory {
+            directory = parent(of: directory)
+            try? fsyncDirectory(directory)
+        }
+    }
+
     /// The directory part: "/a" of "/a/b", "." of "b", "/" of "/a". Trailing slashes do not count.
     package static func parent(of path: String) -> String {
         var rest = path.utf8[...]

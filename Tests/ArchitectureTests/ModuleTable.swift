@@ -59,6 +59,8 @@ enum ModuleTable {
         "AppGroupStress": ["AppGroup", "AppGroupScenarios", "CShims", "Glibc", "Observation", "Synchronization"],
         // The library's semantics as programs meet them: the public interface and nothing else.
         "AppGroupScenarios": ["AppGroup", "FoundationEssentials", "Observation", "Synchronization"],
+        // C, on system calls.
+        "AppGroupTracer": [],
         "TestSupport": ["CShims", "Foundation", "Glibc", "LinuxIO", "Synchronization", "Testing"],
     ]
 

@@ -16,6 +16,11 @@ struct Trace: Sendable {
     private(set) var problems: [String] = []
     private var isWithinSnapshot = false
 
+    init(from position: Position? = nil, _ replica: [Key: Value] = [:]) {
+        self.position = position
+        self.replica = replica
+    }
+
     mutating func take(_ event: WatchEvent) {
         switch event {
         case .established: break

@@ -93,10 +93,18 @@ struct Writer: Sendable {
 struct Follower: Sendable {
     let socket: String
     let group: GroupIdentifier
+    /// What it knows already: it was there before.
+    var start: (position: Position, replica: [Key: Value])?
     static let end: Key = "end"
 
+    init(socket: String, group: GroupIdentifier, from position: Position? = nil, _ replica: [Key: Value] = [:]) {
+        self.socket = socket
+        self.group = group
+        start = position.map { ($0, replica) }
+    }
+
     func run() throws -> Trace {
-        var trace = Trace()
+        var trace = Trace(from: start?.position, start?.replica ?? [:])
         while true {
             do {
                 let peer = try SettingsPeer(socket: socket)
@@ -107,6 +115,9 @@ struct Follower: Sendable {
                 }
             } catch let failure as RawPeer.Failure where failure != .timedOut {
                 // It is being killed and started again; the attempts end with the test's own patience.
+                Thread.sleep(forTimeInterval: 0.002)
+            } catch GroupError.noSuchGroup {
+                // It was killed before it made the group.
                 Thread.sleep(forTimeInterval: 0.002)
             }
         }

@@ -73,7 +73,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("a journal damaged in its middle is set aside, and the plist begins a new epoch")
+    @Test("a journal damaged in its middle is set aside; what is sound of it and the plist begin a new epoch")
     func damagedMiddle() throws {
         let (daemon, position, journal) = try Self.store()
         var damaged = journal
@@ -86,7 +86,8 @@ struct JournalDamageTests {
         let read = try peer.read(.example)
         #expect(read.values == ["n": .integer(3)])
         #expect(read.position?.epoch != position.epoch)
-        #expect(read.position?.revision == 1)
+        // Revision 1 is sound, and what the file has beyond it is an edit.
+        #expect(read.position?.revision == 2)
         let aside = try FileManager.default.contentsOfDirectory(atPath: daemon.state).filter {
             $0.contains(".damaged-")
         }
@@ -96,6 +97,28 @@ struct JournalDamageTests {
         try watcher.watch([WatchedGroup(group: .example, since: position)])
         #expect(try watcher.snapshot().reason == "otherEpoch")
         #expect(try daemon.stop().errors.contains("damaged"))
+    }
+
+    @Test("where the plist is damaged too, what is sound of a damaged journal is still there, and takes writes")
+    func damagedMiddleAndPlist() throws {
+        let (daemon, position, journal) = try Self.store()
+        var damaged = journal
+        let text = String(decoding: journal, as: UTF8.self)
+        let mark = try #require(text.range(of: "\"revision\":3"))
+        damaged[text.utf8.distance(from: text.startIndex, to: mark.lowerBound) + 11] = UInt8(ascii: "9")
+        try Data(damaged).write(to: URL(filePath: daemon.journal(Self.group)))
+        try Plist.replace(daemon.plist(Self.group), with: "")
+        try daemon.start()
+        let peer = try SettingsPeer(daemon)
+        let read = try peer.read(.example)
+        #expect(read.values == ["n": .integer(2)])
+        #expect(read.position?.epoch != position.epoch)
+        #expect(try peer.write(.example, [.set("m", .integer(1))]).position?.revision == 3)
+        try daemon.kill()
+        try daemon.start()
+        let again = try SettingsPeer(daemon).read(.example)
+        #expect(again.values == ["n": .integer(2), "m": .integer(1)])
+        #expect(again.position?.epoch == read.position?.epoch)
     }
 
     @Test("a journal of garbage, or of no bytes, is set aside too", arguments: ["", "garbage\n", "{}"])

@@ -60,7 +60,7 @@ extension GroupHost {
         pace.began = ProcessFacts.monotonicMicroseconds()
         compaction = CompactionTracking(horizon: state.revision - Int64(kept))
         let job = Compaction(
-            path: journal.path, history: index.entries.suffix(kept).map(\.offset), state: state,
+            path: journal.path, reliedOn: journal.reliedOn, history: index.entries.suffix(kept).map(\.offset), state: state,
             plist: JournalEntry.plist(digest: plist.knownDigest, differences: plist.base.possibleDifferences),
             projection: plist.projectedDigest.map { .projection(digest: $0, differences: plist.base.differences) },
             room: server.isStopping ? 0 : journal.roomForNext)
@@ -130,6 +130,8 @@ enum JournalUseFailure: Error {
 /// one beside it. Nothing is parsed: the commits are copied as they are, and the state is the daemon's own.
 struct Compaction: Sendable {
     var path: String
+    /// The plist of which the journal tells more than may be on stable storage.
+    var reliedOn: PlistFile?
     /// Where the commits are that are kept, oldest first.
     var history: [UInt64]
     /// The state that they led to.
@@ -152,6 +154,7 @@ struct Compaction: Sendable {
     func rewrite() -> Result<CompactedJournal, JournalUseFailure> {
         var failure: JournalUseFailure?
         var count = 0
+        reliedOn?.makeDurable()
         do throws(SystemError) {
             let rewrite = try JournalRewrite.write(for: path, room: room) { (records) throws(SystemError) in
                 let header = JournalEntry.header(

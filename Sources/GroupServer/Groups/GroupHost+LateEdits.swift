@@ -105,10 +105,12 @@ extension GroupHost {
         discard(leftover)
     }
 
+    /// The journal must be on stable storage first: a power cut must not take its record and leave the file removed.
     func discard(_ leftover: PlistLeftover) {
-        let file = plist.file
+        let (file, handle) = (plist.file, journal.syncHandle)
         startPlistJob {
             do throws(SystemError) {
+                try handle.sync().get()
                 return .discarded(.success(try file.discard(leftover)))
             } catch {
                 return .discarded(.failure(error))

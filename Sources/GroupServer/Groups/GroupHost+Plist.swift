@@ -161,7 +161,9 @@ extension GroupHost {
             takeContent(content)
         case .absent where plist.knownDigest == nil:
             endSettling()
-            overcome()
+            // The first projection of all may have been interrupted: then all of it is still to be written.
+            holdsWhatIsKnown()
+            scheduleProjection()
         case .damaged(_, let digest?, _) where digest == plist.damagedDigest: break
         case .absent, .damaged:
             guard hasSettled else { return settle() }
@@ -259,9 +261,12 @@ extension GroupHost {
     }
 
     /// Takes note of what the file holds now, so that it is not taken for an edit after a restart.
-    func nowHolds(_ digest: Digest?) {
+    ///
+    /// - Parameter isDurable: whether that is on stable storage. What others save need not be.
+    func nowHolds(_ digest: Digest?, isDurable: Bool = false) {
         plist.knownDigest = digest
         plist.projectedDigest = nil
+        if !isDurable { journal.rely(on: plist.file) }
         _ = note(.plist(digest: digest, differences: plist.base.differences))
     }
 

@@ -76,7 +76,7 @@ extension GroupHost {
         case .replaced(let replacement):
             plist.base.projectionSucceeded()
             plist.baseText = nil
-            nowHolds(replacement.content.digest)
+            nowHolds(replacement.content.digest, isDurable: true)
             writable()
             watchForLateEdit(of: replacement.old)
             if let backup = replacement.backup {

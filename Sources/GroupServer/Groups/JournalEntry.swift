@@ -23,6 +23,9 @@ enum JournalEntry: Sendable {
     /// What administrators' files hold, from this revision on: that of the commit behind it, or of the one before it.
     case layers(GroupLayers, revision: Int64)
 
+    /// From here on another epoch counts: positions of the one before may name revisions that are lost.
+    case epoch(Epoch)
+
     static let format: Int64 = 1
 
     /// How many keys a snapshot has in all its parts, and how many bytes of memory they take: a hint for the reader.
@@ -66,6 +69,7 @@ extension JournalEntry {
             writer.write(layers.managed)
             writer.member("defaults")
             writer.write(layers.defaults)
+        case .epoch(let epoch): writer.member("epoch", string: epoch.description)
         case .commit: break
         }
         writer.endObject()
@@ -103,6 +107,9 @@ extension JournalEntry {
         case "appgroupd": self.init(header: object)
         case "snapshot": self.init(snapshot: object)
         case "layers": self.init(layers: object)
+        case "epoch":
+            guard let epoch = object["epoch"]?.stringValue.flatMap({ Epoch($0) }) else { return nil }
+            self = .epoch(epoch)
         default: return nil
         }
     }

@@ -21,25 +21,34 @@ struct OpenedGroup {
     }
 
     /// Opens the journal, or begins a new one: where there is none, or where it is damaged beyond its tail. A damaged one
-    /// is set aside, never deleted.
+    /// is set aside, never deleted, and what is sound of it goes on in another epoch.
     init(_ group: GroupIdentifier, path: String, timeText: String) throws(Failure) {
         switch Self.open(path, of: group) {
         case .success(let opened): self = opened
-        case .failure(.journal(.absent)): try self.init(creating: path, of: group)
-        case .failure(.journal(.damaged(let offset, let reason))):
-            try self.init(replacing: path, of: group, because: "byte \(offset): \(reason)", timeText: timeText)
-        case .failure(.journal(let error)): throw .journal(error)
-        case .failure(.replay(.nonsense(let reason))):
-            try self.init(replacing: path, of: group, because: reason, timeText: timeText)
-        case .failure(.system(let error)): throw .system(error)
+        case .failure(.unusable(.journal(.absent), _)): try self.init(creating: path, of: group)
+        case .failure(.unusable(.journal(.damaged(let offset, let reason)), _)):
+            try self.init(
+                replacing: path, of: group, until: offset, because: "byte \(offset): \(reason)", timeText: timeText)
+        case .failure(.unusable(.journal(let error), _)): throw .journal(error)
+        case .failure(.unusable(.replay(.nonsense(let reason)), let offset)):
+            try self.init(replacing: path, of: group, until: offset, because: reason, timeText: timeText)
+        case .failure(.unusable(.system(let error), _)): throw .system(error)
         }
     }
 
-    private static func open(_ path: String, of group: GroupIdentifier) -> Result<OpenedGroup, JournalUseFailure> {
+    private enum OpeningFailure: Error {
+        /// With the place of the first record that does not make sense.
+        case unusable(JournalUseFailure, at: UInt64)
+    }
+
+    /// Replays records as they are handed over, up to the first that does not make sense.
+    private struct Replaying {
+        let group: GroupIdentifier
         var replay: Replay?
-        var failure: Replay.Failure?
+        var failure: (Replay.Failure, at: UInt64)?
         var work = LongWork()
-        func take(_ payload: Span<UInt8>, _ offset: UInt64) {
+
+        mutating func take(_ payload: Span<UInt8>, _ offset: UInt64) {
             guard failure == nil else { return }
             work.goesOn()
             do throws(Replay.Failure) {
@@ -49,19 +58,35 @@ struct OpenedGroup {
                     try replay?.add(payload, at: offset)
                 }
             } catch {
-                failure = error
+                failure = (error, offset)
             }
         }
+    }
+
+    private static func open(_ path: String, of group: GroupIdentifier) -> Result<OpenedGroup, OpeningFailure> {
+        var replaying = Replaying(group: group)
         do throws(JournalError) {
-            let opened = try Journal.open(path, take: take)
+            let opened = try Journal.open(path) { replaying.take($0, $1) }
+            if let failure = replaying.failure { return .failure(.unusable(.replay(failure.0), at: failure.at)) }
             do throws(Replay.Failure) {
-                if let failure { throw failure }
-                return .success(try OpenedGroup(opened, replay))
+                return .success(try OpenedGroup(opened, replaying.replay))
             } catch {
-                return .failure(.replay(error))
+                return .failure(.unusable(.replay(error), at: 0))
             }
         } catch {
-            return .failure(.journal(error))
+            return .failure(.unusable(.journal(error), at: 0))
+        }
+    }
+
+    /// Whether the records before this place are a journal by themselves.
+    private static func isUsable(_ path: String, of group: GroupIdentifier, until end: UInt64) -> Bool {
+        var replaying = Replaying(group: group)
+        do {
+            try Journal.readSoundRecords(path) { if $1 < end { replaying.take($0, $1) } }
+            try replaying.replay?.end()
+            return replaying.replay != nil && replaying.failure == nil
+        } catch {
+            return false
         }
     }
 
@@ -90,8 +115,22 @@ struct OpenedGroup {
     }
 
     private init(
-        replacing path: String, of group: GroupIdentifier, because reason: String, timeText: String
+        replacing path: String, of group: GroupIdentifier, until end: UInt64, because reason: String, timeText: String
     ) throws(Failure) {
+        let start = "the journal of \(group) is damaged (\(reason)); it was set aside as"
+        if Self.isUsable(path, of: group, until: end) {
+            let aside = try Self.keepSoundRecords(of: path, until: end, timeText: timeText)
+            guard case .success(let opened) = Self.open(path, of: group) else {
+                throw .journal(.damaged(offset: 0, reason: "the sound records of \(aside) do not read"))
+            }
+            self = opened
+            isDamaged = true
+            notice = """
+                \(start) \(aside), and the group goes on with what is sound of it, up to revision \
+                \(opened.replay.state.revision), and what its property list holds
+                """
+            return
+        }
         let aside: String
         do throws(SystemError) {
             aside = try Journal.setAside(path, time: timeText)
@@ -100,10 +139,25 @@ struct OpenedGroup {
         }
         try self.init(creating: path, of: group)
         isDamaged = true
-        notice = """
-            the journal of \(group) is damaged (\(reason)); it was set aside as \(aside), \
-            and the group begins anew with what its property list holds
-            """
+        notice = "\(start) \(aside), and the group begins anew with what its property list holds"
+    }
+
+    /// In another epoch: what followed may have been told to somebody.
+    private static func keepSoundRecords(
+        of path: String, until end: UInt64, timeText: String
+    ) throws(Failure) -> String {
+        let epoch: Epoch
+        do throws(SystemError) {
+            epoch = try Epoch.random()
+        } catch {
+            throw .system(error)
+        }
+        do throws(JournalError) {
+            return try Journal.replaceDamaged(
+                path, until: end, adding: JournalEntry.epoch(epoch).encoded, time: timeText)
+        } catch {
+            throw .journal(error)
+        }
     }
 }
 

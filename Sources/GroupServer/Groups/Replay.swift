@@ -112,6 +112,7 @@ struct Replay {
             projectedDigest = nil
         case .layers(let layers, let revision)?:
             if revision > state.revision { nextLayers = layers } else { state.layers = layers }
+        case .epoch(let epoch)?: state.begin(epoch)
         case .header?: throw .nonsense("a second header")
         case .commit(let commit)?:
             // Written by another version, with something in it that this one passes over.

@@ -44,6 +44,7 @@ extension Server {
             if opened.isNew { _ = try? container.create(group) }
             let host: GroupHost
             do throws(SystemError) {
+                if opened.isNew { try makePlacesDurable(of: group) }
                 host = try GroupHost(server: self, opened: opened)
             } catch {
                 throw .system(error)
@@ -61,6 +62,20 @@ extension Server {
             throw .storageFailed(reason: problem.text, errno: error.errno?.rawValue ?? 0)
         }
         statusChanged()
+    }
+
+    /// A group that is new is taken for one only when a power cut cannot take the directories that its files are in. Those
+    /// may have been made by a daemon that was killed before it synced them.
+    private func makePlacesDurable(of group: GroupIdentifier) throws(SystemError) {
+        if !placesAreDurable {
+            for path in [paths.root, paths.state] { Files.fsyncWay(to: path) }
+            placesAreDurable = true
+        }
+        do throws(SystemError) {
+            try container.makeDurable(group)
+        } catch  where error.errno == .noSuchFile {
+            // A journal's group without a directory: deleted meanwhile, or out of reach.
+        }
     }
 
     /// The plist of a new group is looked at before anybody is answered, so that it is never seen empty by mistake.

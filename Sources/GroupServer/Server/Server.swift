@@ -76,6 +76,8 @@ final class Server {
     /// The messages of this turn's commits, which all observers of the whole group share. The commits are held too: an
     /// address alone could be another's by now.
     private var sharedMessages: [ObjectIdentifier: (of: RecordedCommit, bytes: [UInt8])] = [:]
+    /// Whether the names of the root and of the state directory have been synced.
+    var placesAreDurable = false
     let startTime = ProcessFacts.monotonicMicroseconds()
 
     init(
