@@ -15,6 +15,12 @@ GROWTHFLAGS ?=
 DEB_OUT ?= $(SCRATCH)/deb
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
+TORTURE_KILLS ?= 2000
+TORTURE_STATES ?= 2000
+TORTURE_FUZZ_SECONDS ?= 60
+TORTURE_SANITIZERS ?= address thread undefined
+TORTURE_SEED ?=
+TORTURE_REPORT ?= $(SCRATCH)/torture-report.md
 
 # The exposure of the service as systemd-analyze counts it, in tenths; user units cannot get far below without a user
 # namespace, which would blind the daemon. It is to grow no more.
@@ -52,7 +58,7 @@ ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_appgroupctl
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/appgroupctl.fish
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
 
-.PHONY: help deps deps-build build run test guard bench bench-growth docs fuzz lint format verify-units install \
+.PHONY: help deps deps-build build run test guard bench bench-growth docs fuzz torture lint format verify-units install \
     uninstall deb clean
 
 help:  ## Print this
@@ -73,6 +79,12 @@ help:  ## Print this
 	@echo '  GROWTH_OUT     where bench-growth puts its results ($(GROWTH_OUT))'
 	@echo '  GROWTHFLAGS    more options for it, e.g. "--limit 10000" ($(if $(GROWTHFLAGS),$(GROWTHFLAGS),none))'
 	@echo '  FUZZ_SECONDS   how long fuzz tries each target ($(FUZZ_SECONDS))'
+	@echo '  TORTURE_KILLS  how often torture kills the daemon at random ($(TORTURE_KILLS))'
+	@echo '  TORTURE_STATES how many states that a power cut may leave it tries, of each recording ($(TORTURE_STATES))'
+	@echo '  TORTURE_FUZZ_SECONDS  how long it fuzzes each target, or 0 ($(TORTURE_FUZZ_SECONDS))'
+	@echo '  TORTURE_SANITIZERS    which sanitizers it builds daemons with ($(TORTURE_SANITIZERS))'
+	@echo '  TORTURE_SEED   what its chance begins with ($(if $(TORTURE_SEED),$(TORTURE_SEED),another one each time))'
+	@echo '  TORTURE_REPORT where its report goes ($(TORTURE_REPORT))'
 	@echo '  FUZZ_TARGETS   what fuzz tries ($(if $(FUZZ_TARGETS),$(FUZZ_TARGETS),all: the folders of Tests/Fixtures/fuzz))'
 	@echo '  BENCHFLAGS     more options for it, e.g. "--quick --wait-quiet 600" ($(if $(BENCHFLAGS),$(BENCHFLAGS),none))'
 
@@ -124,6 +136,12 @@ bench-growth: build  ## Measure how costs grow with keys, groups, observers, val
 
 fuzz: deps-build  ## Fuzz what reads outside input, FUZZ_SECONDS for each of FUZZ_TARGETS
 	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' .ci/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+torture: deps  ## Kills, power cuts, growth, sanitizers and fuzzing against the real daemon, for an hour or so; a report
+	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
+	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' TORTURE_KILLS='$(TORTURE_KILLS)' TORTURE_STATES='$(TORTURE_STATES)' \
+	    TORTURE_FUZZ_SECONDS='$(TORTURE_FUZZ_SECONDS)' TORTURE_SANITIZERS='$(TORTURE_SANITIZERS)' \
+	    APPGROUP_TEST_SEED='$(TORTURE_SEED)' .ci/torture '$(TORTURE_REPORT)'
 
 docs: deps-build  ## Build the library's documentation (DocC), every warning an error
 	$(SWIFT) build $(DEBUG_OPTIONS) --target AppGroup

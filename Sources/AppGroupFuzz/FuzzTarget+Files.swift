@@ -55,10 +55,25 @@ extension FuzzTarget {
         }
         let sound = RecordScanner.scan(Array(bytes.prefix(scan.end)))
         require(sound.payloads == scan.payloads && sound.tail == .none, "the sound part is read otherwise alone")
+        checkRecords(bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) })
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             guard let commit = (try? JSON(parsing: line)).flatMap({ Commit(wire: $0) }) else { continue }
             let again = (try? JSON(parsing: commit.encoded)).flatMap { Commit(wire: $0) }
             require(again == commit, "\(commit) came back as \(String(describing: again))")
+        }
+    }
+
+    /// As a start reads them: behind a header of their own, and behind a sound one.
+    private static func checkRecords(_ payloads: [[UInt8]]) {
+        guard let group = try? GroupIdentifier("group.a") else { return }
+        let header = Array(#"{"appgroupd":1,"group":"group.a","epoch":"0123456789abcdef0123456789abcdef"}"#.utf8)
+        for records in [payloads, [header] + payloads] {
+            let read = JournalReading.replay(records, of: group)
+            require(read.map { $0.revision >= 0 && $0.keys >= 0 } ?? true, "led to \(String(describing: read))")
+        }
+        for payload in payloads {
+            let contradiction = JournalReading.contradiction(in: payload, of: group)
+            require(contradiction == nil, contradiction ?? "")
         }
     }
 

@@ -59,8 +59,17 @@ package final class RunningDaemon {
 
     /// Starts it (again) on the same store.
     package func start() throws {
-        let process = try ChildProcess(builtProgram("appgroupd"), arguments, environment: environment)
-        self.process = process
+        try launch()
+        try awaitService()
+    }
+
+    /// Starts it without waiting for anything.
+    package func launch() throws {
+        process = try ChildProcess(daemonProgram, arguments, environment: environment)
+    }
+
+    package func awaitService() throws {
+        guard let process else { throw NotServing(description: "appgroupd is not running") }
         var isServing = false
         // It binds before it reads its groups, and answers after: the answer is the event.
         _ = eventually(seconds: 60) {

@@ -33,3 +33,6 @@ package let productsDirectory: String = {
 package func builtProgram(_ name: String) -> String {
     "\(productsDirectory)/\(name)"
 }
+
+/// The daemon that the tests run: of this build, or the one that `APPGROUP_TEST_DAEMON` names, which may be built otherwise.
+package let daemonProgram = ProcessInfo.processInfo.environment["APPGROUP_TEST_DAEMON"] ?? builtProgram("appgroupd")

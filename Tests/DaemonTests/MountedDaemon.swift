@@ -21,7 +21,7 @@ final class MountedDaemon {
         let script = "set -e; \(mounts); exec \"$0\" \"$@\""
         process = try ChildProcess(
             "/usr/bin/unshare",
-            ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, builtProgram("appgroupd")]
+            ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, daemonProgram]
                 + daemon.commandLine,
             environment: ["ROOT": daemon.root, "STATE": daemon.state, "HOME": daemon.directory.path])
         let daemon = self.daemon

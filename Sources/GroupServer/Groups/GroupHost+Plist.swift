@@ -262,7 +262,9 @@ extension GroupHost {
 
     /// Takes note of what the file holds now, so that it is not taken for an edit after a restart.
     ///
-    /// - Parameter isDurable: whether that is on stable storage. What others save need not be.
+    /// - Parameters:
+    ///   - digest: of what it holds; nil for no file.
+    ///   - isDurable: whether that is on stable storage. What others save need not be.
     func nowHolds(_ digest: Digest?, isDurable: Bool = false) {
         plist.knownDigest = digest
         plist.projectedDigest = nil

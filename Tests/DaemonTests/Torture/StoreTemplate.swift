@@ -68,7 +68,11 @@ struct StoreTemplate {
 enum StoreCheck {
     /// With the daemon dead: the file is one that every program can read.
     ///
-    /// - Parameter comments: what of its text was there from the beginning; nil where it need not be there yet.
+    /// - Parameters:
+    ///   - daemon: not running.
+    ///   - group: whose file it is.
+    ///   - comments: what of its text was there from the beginning; nil where the file need not be there yet.
+    /// - Returns: what is wrong.
     static func file(_ daemon: RunningDaemon, _ group: GroupIdentifier, _ comments: [String]?) -> [String] {
         let path = daemon.plist(group.string)
         guard let data = try? Data(contentsOf: URL(filePath: path)) else {

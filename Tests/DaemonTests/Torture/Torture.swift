@@ -10,8 +10,6 @@ enum Torture {
     private static let reportPath = environment["APPGROUP_TORTURE_REPORT"]
     static let isLong = reportPath != nil
 
-    /// How long a campaign without a natural end goes on, in the long form.
-    static let seconds = number("TORTURE_SECONDS") ?? 600
     /// How often the daemon is killed at random in the long form.
     static let kills = number("TORTURE_KILLS") ?? 2000
     /// How many crash states are tried of each recording in the long form.

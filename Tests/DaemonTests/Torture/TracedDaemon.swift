@@ -14,11 +14,9 @@ final class TracedDaemon {
         if let point { options += ["--kill", "\(point)"] }
         if let record { options += ["--record", record] }
         process = try ChildProcess(
-            builtProgram("AppGroupTracer"), options + ["--", Self.program] + daemon.commandLine,
+            builtProgram("AppGroupTracer"), options + ["--", daemonProgram] + daemon.commandLine,
             environment: ["HOME": daemon.directory.path, "PATH": "/usr/bin:/bin"], inheriting: false)
     }
-
-    private static let program = builtProgram("appgroupd")
 
     /// What the tracer counted.
     struct Report {
