@@ -58,6 +58,13 @@ extension Journal {
         _ = try reading(path) { () throws(SystemError) in try records(of: file, path, from: offset, take) }
     }
 
+    /// The same of a journal that is open, wherever its file has gone.
+    package static func readSoundRecords(
+        of handle: SyncHandle, path: String, from offset: UInt64, take: (Span<UInt8>, UInt64) -> Void
+    ) throws(JournalError) {
+        _ = try reading(path) { () throws(SystemError) in try records(of: handle.file, path, from: offset, take) }
+    }
+
     static func newPath(of path: String) -> String { path + ".new" }
 
     private static func openFile(_ path: String, _ flags: Files.OpenFlags) throws(JournalError) -> SharedFile {

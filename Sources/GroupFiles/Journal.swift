@@ -215,6 +215,17 @@ extension Journal {
         /// What the journal held when the handle was made: `sync` covers at least that.
         package let size: UInt64
 
+        /// Whether the file that is open here is the one under this path: somebody may have removed it, or moved it away.
+        /// What cannot be looked at counts as there.
+        package func isInPlace(_ path: String) -> Bool {
+            do throws(SystemError) {
+                let own = try file.descriptor.status().identity
+                return try Files.statusIfPresent(path, followLinks: false)?.identity == own
+            } catch {
+                return true
+            }
+        }
+
         package func sync() -> Result<Void, SystemError> {
             reliance?.makeDurable()
             do throws(SystemError) {
@@ -238,6 +249,9 @@ extension Journal {
 
     /// What must be made durable before a copy of this journal is.
     package var reliedOn: PlistFile? { reliance.file }
+
+    /// Whether the handle is of this file, and not of one that it has replaced.
+    package func isCurrent(_ handle: SyncHandle) -> Bool { handle.file === file }
 
     /// Notes how a `sync` ended. One that was begun before the journal was replaced says nothing about this file, and
     /// is passed over.

@@ -31,7 +31,9 @@ extension PlistFile {
         var resolution = PlistResolution(target: path, linkCount: 0, directories: [], outcome: .looping)
         while resolution.linkCount <= Self.linkLimit {
             let directory = Files.parent(of: resolution.target)
-            if !resolution.directories.contains(directory) { resolution.directories.append(directory) }
+            for place in Self.places(of: directory) where !resolution.directories.contains(place) {
+                resolution.directories.append(place)
+            }
             do throws(SystemError) {
                 let status = try Files.status(resolution.target, followLinks: false)
                 guard status.kind == .symlink else {
@@ -46,6 +48,24 @@ extension PlistFile {
             }
         }
         return resolution
+    }
+
+    /// How many parts of a directory's path may be links: those of a group's layout.
+    private static let linkedParts = 3
+
+    /// The directory as it is called without links in the last parts of its path, and where each of these links is: a watch
+    /// stays with the directory that it was made for, wherever a link leads since.
+    private static func places(of directory: String, links: Int = 0) -> [String] {
+        var path = directory
+        for _ in 0..<linkedParts where links < linkLimit && path != "/" {
+            if let target = try? Files.readLink(path) {
+                let place = Files.parent(of: path)
+                let rest = directory.dropFirst(path.count)
+                return [place] + places(of: Files.join(place, target) + rest, links: links + 1)
+            }
+            path = Files.parent(of: path)
+        }
+        return [directory]
     }
 
     private static func outcome(

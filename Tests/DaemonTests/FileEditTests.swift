@@ -55,7 +55,8 @@ struct FileEditTests {
 
     @Test("R32, R84: a save is seen without any call, whichever way and as often as it is done")
     func unasked() throws {
-        let daemon = try RunningDaemon()
+        // However long a busy machine takes between a deletion and the new file.
+        let daemon = try RunningDaemon(configuration: ["SettleSec=1h"])
         let peer = try daemon.peer(with: .example)
         try peer.write(.example, [.set("n", .integer(0))])
         try peer.synchronize()

@@ -126,7 +126,7 @@ import Testing
             let horizon = Int64.random(in: 0...state.revision, using: &random)
             let kept = plain.commits.suffix(Int(state.revision - horizon))
             let job = Compaction(
-                path: path, history: kept.map(\.offset), state: state,
+                path: path, journal: before.syncHandle, history: kept.map(\.offset), state: state,
                 plist: .plist(digest: plain.knownDigest, differences: plain.base.possibleDifferences),
                 projection: plain.projectedDigest.map { .projection(digest: $0, differences: plain.base.differences) })
             let compacted = try job.rewrite().get()

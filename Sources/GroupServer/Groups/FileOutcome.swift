@@ -19,7 +19,7 @@ enum FileOutcome: Sendable {
     /// What somebody wrote into a file after it was replaced, and what the file held before.
     case lateLook(PlistReading?, was: [Key: Value])
     case compacted(Result<CompactedJournal, JournalUseFailure>)
-    case synced(Journal.SyncHandle, Result<Void, SystemError>)
+    case synced(Journal.SyncHandle, Result<Void, SystemError>, isInPlace: Bool)
 }
 
 extension FileOutcome {

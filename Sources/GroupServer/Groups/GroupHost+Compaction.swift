@@ -60,7 +60,7 @@ extension GroupHost {
         pace.began = ProcessFacts.monotonicMicroseconds()
         compaction = CompactionTracking(horizon: state.revision - Int64(kept))
         let job = Compaction(
-            path: journal.path, reliedOn: journal.reliedOn, history: index.entries.suffix(kept).map(\.offset),
+            path: journal.path, journal: journal.syncHandle, reliedOn: journal.reliedOn, history: index.entries.suffix(kept).map(\.offset),
             state: state,
             plist: JournalEntry.plist(digest: plist.knownDigest, differences: plist.base.possibleDifferences),
             projection: plist.projectedDigest.map { .projection(digest: $0, differences: plist.base.differences) },
@@ -131,6 +131,8 @@ enum JournalUseFailure: Error {
 /// one beside it. Nothing is parsed: the commits are copied as they are, and the state is the daemon's own.
 struct Compaction: Sendable {
     var path: String
+    /// The old one, which need not be under its path any more.
+    var journal: Journal.SyncHandle
     /// The plist of which the journal tells more than may be on stable storage.
     var reliedOn: PlistFile?
     /// Where the commits are that are kept, oldest first.
@@ -185,7 +187,7 @@ struct Compaction: Sendable {
         var left = history[...]
         var failure: SystemError?
         do throws(JournalError) {
-            try Journal.readSoundRecords(path, from: first) { payload, offset in
+            try Journal.readSoundRecords(of: journal, path: path, from: first) { payload, offset in
                 guard failure == nil, offset == left.first else { return }
                 left.removeFirst()
                 do throws(SystemError) {

@@ -34,10 +34,13 @@ extension GroupHost {
         (sync.callbacksUnderWay, sync.callbacks) = (sync.callbacks, [])
         if !sync.underWay.isEmpty { journal.makeRoom() }
         let handle = journal.syncHandle
-        server.runSync(on: self) { .synced(handle, handle.sync()) }
+        server.runSync(on: self) { [path = journal.path] in
+            let result = handle.sync()
+            return .synced(handle, result, isInPlace: handle.isInPlace(path))
+        }
     }
 
-    func syncEnded(_ handle: Journal.SyncHandle, _ result: Result<Void, SystemError>) {
+    func syncEnded(_ handle: Journal.SyncHandle, _ result: Result<Void, SystemError>, isInPlace: Bool) {
         journal.finish(handle, result)
         let (waiters, callbacks) = (sync.underWay, sync.callbacksUnderWay)
         sync.underWay = []
@@ -49,6 +52,7 @@ extension GroupHost {
             // A new file is a new start: the kernel has forgotten which pages it lost.
             startCompaction()
         }
+        if !isInPlace, journal.isCurrent(handle) { putBack() }
         let refusal = failure.map(Self.syncRefusal)
         for waiter in waiters { server.answer(waiter.target, with: refusal?.replyBytes ?? waiter.success) }
         for callback in callbacks { callback(refusal) }
@@ -56,6 +60,18 @@ extension GroupHost {
         if journal.hasUnsyncedBytes { server.syncIsDue() }
         // After a rush of writes, perhaps the last look for long.
         compactIfNeeded()
+    }
+
+    /// What nobody would find at the next start: a journal that was removed or moved away is written anew.
+    private func putBack() {
+        guard !isClosed, compaction == nil else { return }
+        Log.error("group \(identifier): \(journal.path) was removed or moved away while it was in use; it is made anew")
+        do throws(SystemError) {
+            try Files.makeDirectories(server.paths.state)
+        } catch {
+            Log.error("group \(identifier): \(error)")
+        }
+        startCompaction()
     }
 
     static func syncRefusal(_ error: SystemError) -> GroupError {

@@ -1,3 +1,4 @@
+import GroupCore
 package import GroupModel
 import GroupProtocol
 import PropertyList

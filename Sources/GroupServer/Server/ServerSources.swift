@@ -107,7 +107,7 @@ extension Server {
     private func jobEnded(_ outcome: FileOutcome, _ host: GroupHost) {
         guard !host.isClosed else { return }
         switch outcome {
-        case .synced(let handle, let result): host.syncEnded(handle, result)
+        case .synced(let handle, let result, let isInPlace): host.syncEnded(handle, result, isInPlace: isInPlace)
         case .compacted(let result): host.compactionEnded(result)
         default: host.plistJobEnded(outcome)
         }
