@@ -60,8 +60,8 @@ extension GroupHost {
         pace.began = ProcessFacts.monotonicMicroseconds()
         compaction = CompactionTracking(horizon: state.revision - Int64(kept))
         let job = Compaction(
-            path: journal.path, journal: journal.syncHandle, reliedOn: journal.reliedOn, history: index.entries.suffix(kept).map(\.offset),
-            state: state,
+            path: journal.path, journal: journal.syncHandle, reliedOn: journal.reliedOn,
+            history: index.entries.suffix(kept).map(\.offset), state: state,
             plist: JournalEntry.plist(digest: plist.knownDigest, differences: plist.base.possibleDifferences),
             projection: plist.projectedDigest.map { .projection(digest: $0, differences: plist.base.differences) },
             room: server.isStopping ? 0 : journal.roomForNext)
