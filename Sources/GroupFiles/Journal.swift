@@ -26,6 +26,8 @@ package final class Journal {
     private var hasDebris = false
     private var isRetired = false
     private var line = Line()
+    /// A record that goes in front of the first one that is appended.
+    private var preface: [UInt8]?
     /// What records that are not synced yet say of a file that others write.
     private var reliance = Reliance()
 
@@ -41,10 +43,11 @@ package final class Journal {
         /// Whether what is in `bytes` is in the file.
         var isWritten = true
 
-        mutating func add(_ write: (inout [UInt8]) -> Void) -> Range<Int> {
+        mutating func add(_ write: (inout [UInt8]) -> Void, after preface: [UInt8]?) -> Range<Int> {
             if isWritten {
                 isWritten = false
                 bytes.removeAll(keepingCapacity: true)
+                if let preface { Record.append(preface, to: &bytes) }
             }
             return Record.append(to: &bytes, writing: write)
         }
@@ -80,7 +83,7 @@ extension Journal {
     /// Puts a record in line for `writeStaged`; `write` adds the payload to the bytes that it gets.
     package func stage(_ write: (inout [UInt8]) -> Void) -> Staged {
         precondition(!isRetired, "append to a journal that was replaced: \(path)")
-        let payload = line.add(write)
+        let payload = line.add(write, after: preface)
         return Staged(offset: size + UInt64(payload.lowerBound - Record.headerSize), payload: payload)
     }
 
@@ -99,7 +102,11 @@ extension Journal {
             throw SystemError(errno: error.errno, call: error.call, path: path)
         }
         size += UInt64(line.bytes.count)
+        preface = nil
     }
+
+    /// Has a record written in front of the next one, by the same call; an idle journal is left as it is.
+    package func begin(with payload: [UInt8]) { preface = payload }
 
     /// Of a record that was staged since the last `writeStaged`, or written by that one.
     package func payload(of staged: Staged) -> [UInt8] { Array(line.bytes[staged.payload]) }

@@ -24,6 +24,12 @@ package enum ProcessFacts {
         return bytes
     }
 
+    /// What tells this boot of the machine from every other; nil where the kernel does not say.
+    package static let bootID: String? = {
+        guard let text = try? procFile("/proc/sys/kernel/random/boot_id"), !text.isEmpty else { return nil }
+        return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }()
+
     package static var effectiveUserID: UInt32 { geteuid() }
     package static var effectiveGroupID: UInt32 { getegid() }
     package static var processID: Int32 { getpid() }

@@ -151,7 +151,8 @@ struct Compaction: Sendable {
     /// What follows the snapshot.
     private var behindSnapshot: [JournalEntry] {
         let layers = state.layers.isEmpty ? nil : JournalEntry.layers(state.layers, revision: state.revision)
-        return [layers, plist, projection].compactMap { $0 }
+        let beginning = JournalEntry.epoch(state.position.epoch, boot: ProcessFacts.bootID)
+        return [beginning, layers, plist, projection].compactMap { $0 }
     }
 
     func rewrite() -> Result<CompactedJournal, JournalUseFailure> {

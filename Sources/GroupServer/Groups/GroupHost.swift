@@ -66,6 +66,8 @@ final class GroupHost {
     var compactedSize: UInt64 = 0
     /// Where the journal's snapshot ends; what follows is replayed at the next start.
     var snapshotEnd: UInt64
+    /// Whether the journal's last record says that the daemon came to its end.
+    private var hasEnded: Bool
     /// Set when the group is deleted: what still comes from the workers is for nobody.
     var isClosed = false
     /// On a file system whose changes by other machines inotify does not see.
@@ -81,6 +83,7 @@ final class GroupHost {
         text = GroupText(opened.replay.state.identifier, opened.replay.state.position.epoch)
         journal = opened.journal
         snapshotEnd = opened.replay.snapshotEnd
+        hasEnded = opened.replay.hasEnded
         index = CommitIndex(opened.replay.commits, newest: opened.replay.state.revision)
         plist = PlistTracking(
             file: PlistFile(path: server.container.plistPath(of: identifier)), replay: opened.replay)
@@ -150,6 +153,7 @@ extension GroupHost {
             takeBack(commits, because: error)
             return error
         }
+        hasEnded = false
         server.syncIsDue()
         server.commitCount += commits.count
         settle(commits)
@@ -260,6 +264,7 @@ extension GroupHost {
         let payload = entry().encoded
         do throws(SystemError) {
             _ = try journal.append([payload])
+            hasEnded = false
             compaction?.tail.append((payload, false))
             server.syncIsDue()
             return true
@@ -267,6 +272,22 @@ extension GroupHost {
             Log.error("group \(identifier): the journal cannot be written: \(error)", about: subject)
             return false
         }
+    }
+
+    /// The daemon ends: all is made durable, and then the journal says so. Whoever finds it without that after a loss of power
+    /// cannot know how much is missing.
+    func end() {
+        journal.dropRoom()
+        guard makeDurable(), !hasEnded, note(.end) else { return }
+        hasEnded = true
+        _ = makeDurable()
+    }
+
+    private func makeDurable() -> Bool {
+        guard journal.hasUnsyncedBytes else { return true }
+        guard case .failure(let error) = journal.syncHandle.sync() else { return true }
+        Log.error("group \(identifier): the journal did not reach stable storage: \(error)")
+        return false
     }
 
     /// A commit read back from the journal, with what readers saw of it: that may be nothing.

@@ -23,8 +23,11 @@ enum JournalEntry: Sendable {
     /// What administrators' files hold, from this revision on: that of the commit behind it, or of the one before it.
     case layers(GroupLayers, revision: Int64)
 
-    /// From here on another epoch counts: positions of the one before may name revisions that are lost.
-    case epoch(Epoch)
+    /// From here on this epoch counts, and the journal is written in this boot of the machine. Where the epoch is another
+    /// one, positions of that before may name revisions that are lost.
+    case epoch(Epoch, boot: String?)
+    /// The daemon ended, and all before is on stable storage. Counts as long as it is the last record.
+    case end
 
     static let format: Int64 = 1
 
@@ -69,7 +72,10 @@ extension JournalEntry {
             writer.write(layers.managed)
             writer.member("defaults")
             writer.write(layers.defaults)
-        case .epoch(let epoch): writer.member("epoch", string: epoch.description)
+        case .epoch(let epoch, let boot):
+            writer.member("epoch", string: epoch.description)
+            if let boot { writer.member("boot", string: boot) }
+        case .end: writer.member("end", boolean: true)
         case .commit: break
         }
         writer.endObject()
@@ -109,7 +115,8 @@ extension JournalEntry {
         case "layers": self.init(layers: object)
         case "epoch":
             guard let epoch = object["epoch"]?.stringValue.flatMap({ Epoch($0) }) else { return nil }
-            self = .epoch(epoch)
+            self = .epoch(epoch, boot: object["boot"]?.stringValue)
+        case "end": self = .end
         default: return nil
         }
     }

@@ -24,7 +24,13 @@ struct OpenedGroup {
     /// is set aside, never deleted, and what is sound of it goes on in another epoch.
     init(_ group: GroupIdentifier, path: String, timeText: String) throws(Failure) {
         switch Self.open(path, of: group) {
-        case .success(let opened): self = opened
+        case .success(let opened):
+            self = opened
+            do throws(SystemError) {
+                try begin(in: ProcessFacts.bootID)
+            } catch {
+                throw .system(error)
+            }
         case .failure(.unusable(.journal(.absent), _)): try self.init(creating: path, of: group)
         case .failure(.unusable(.journal(.damaged(let offset, let reason)), _)):
             try self.init(
@@ -102,11 +108,27 @@ struct OpenedGroup {
         }
     }
 
+    /// After a loss of power positions may name revisions that are lost, and that will be those of other commits: in another
+    /// epoch nobody resumes from them. The journal says so before anybody is told of it.
+    mutating func begin(in boot: String?) throws(SystemError) {
+        guard let boot, boot != replay.boot else { return }
+        guard replay.mayHaveLost(in: boot) else {
+            return journal.begin(with: JournalEntry.epoch(replay.state.position.epoch, boot: boot).encoded)
+        }
+        let epoch = try Epoch.random()
+        _ = try journal.append([JournalEntry.epoch(epoch, boot: boot).encoded])
+        replay.begin(epoch)
+        notice =
+            (notice.map { $0 + "; " } ?? "") + "the machine went down under the daemon: "
+            + "\(replay.state.identifier) goes on in another epoch, at revision \(replay.state.revision)"
+    }
+
     private init(creating path: String, of group: GroupIdentifier) throws(Failure) {
         do throws(SystemError) {
             let epoch = try Epoch.random()
             let header = JournalEntry.header(group: group.string, epoch: epoch).encoded
-            journal = try Journal.create(path, payloads: [header]).journal
+            let beginning = JournalEntry.epoch(epoch, boot: ProcessFacts.bootID).encoded
+            journal = try Journal.create(path, payloads: [header, beginning]).journal
             replay = try Replay.beginning(group, header: header)
             isNew = true
         } catch {
@@ -154,7 +176,7 @@ struct OpenedGroup {
         }
         do throws(JournalError) {
             return try Journal.replaceDamaged(
-                path, until: end, adding: JournalEntry.epoch(epoch).encoded, time: timeText)
+                path, until: end, adding: JournalEntry.epoch(epoch, boot: ProcessFacts.bootID).encoded, time: timeText)
         } catch {
             throw .journal(error)
         }

@@ -23,6 +23,11 @@ struct Replay {
     /// Where the snapshot ends: what follows was read one by one. 0 where there is none.
     private(set) var snapshotEnd: UInt64 = 0
 
+    /// In which boot of the machine the last records were written, as far as they say.
+    private(set) var boot: String?
+    /// Whether the daemon that wrote it came to its end, and left all of it on stable storage.
+    private(set) var hasEnded = false
+
     /// How many commits are still to come that led to the snapshot behind them: they are kept, and not replayed.
     private var historyLeft: Int
     /// After a snapshot, until a record says what the plist holds.
@@ -50,6 +55,7 @@ struct Replay {
     }
 
     mutating func add(_ payload: Span<UInt8>, at offset: UInt64) throws(Failure) {
+        hasEnded = false
         if historyLeft > 0 {
             guard let time = JournalEntry.time(ofCommit: payload) else {
                 throw .nonsense("the record at byte \(offset) is no commit of the history")
@@ -112,7 +118,10 @@ struct Replay {
             projectedDigest = nil
         case .layers(let layers, let revision)?:
             if revision > state.revision { nextLayers = layers } else { state.layers = layers }
-        case .epoch(let epoch)?: state.begin(epoch)
+        case .epoch(let epoch, let boot)?:
+            state.begin(epoch)
+            self.boot = boot ?? self.boot
+        case .end?: hasEnded = true
         case .header?: throw .nonsense("a second header")
         case .commit(let commit)?:
             // Written by another version, with something in it that this one passes over.
@@ -123,6 +132,16 @@ struct Replay {
         case .snapshot?, nil: throw .nonsense("a record at byte \(offset) that this version does not know")
         }
     }
+
+    /// Whether the machine went down under the daemon that wrote this: then the newest commits may be lost, although they
+    /// were told to observers.
+    func mayHaveLost(in boot: String?) -> Bool {
+        guard let boot, let before = self.boot else { return false }
+        return before != boot && !hasEnded
+    }
+
+    /// Another epoch, in which the revisions go on.
+    mutating func begin(_ epoch: Epoch) { state.begin(epoch) }
 
     /// All records are read.
     mutating func end() throws(Failure) {

@@ -90,13 +90,7 @@ extension Server {
                 host.compactForStart()
             }
         }
-        for host in hosts.values {
-            host.journal.dropRoom()
-            guard host.journal.hasUnsyncedBytes else { continue }
-            if case .failure(let error) = host.journal.syncHandle.sync() {
-                Log.error("group \(host.identifier): the journal did not reach stable storage: \(error)")
-            }
-        }
+        for host in hosts.values { host.end() }
         leaveConnections()
         for connection in connections.values { close(connection) }
         sources = ServerSources()
