@@ -28,6 +28,7 @@ import Testing
                 socket.send_fds(peer, [text[:10]], files)
                 socket.send_fds(peer, [text[10:]], files)
                 peer.recv(10)
+                for file in files: os.close(file)
                 """),
         Client(
             testDescription: "sends a message byte by byte, and never ends it", short: 5, long: 100,
