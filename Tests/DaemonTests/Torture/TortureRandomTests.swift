@@ -78,6 +78,8 @@ private final class RandomRound {
         let editor = try CampaignScript.editor.start(
             [daemon.plist(group.string), "\(random.next() >> 1)", "\(count * 3)", "0.08"])
         while kills < count {
+            // Half of them while it serves, however long a busy machine takes to come to that.
+            if Bool.random(using: &random) { try daemon.awaitService() }
             // From a millisecond to a quarter of a second after its start, each length as often as its double.
             Thread.sleep(forTimeInterval: 0.001 * pow(250, Double.random(in: 0..<1, using: &random)))
             try daemon.kill()
