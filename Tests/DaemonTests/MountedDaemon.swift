@@ -11,6 +11,10 @@ final class MountedDaemon {
         let description: String
     }
 
+    private static let isRoot = geteuid() == 0
+    /// What unshare(1) is to make. From a namespace of users nobody sees what root's processes are.
+    static let namespaces = isRoot ? ["--mount"] : ["--user", "--map-root-user", "--mount"]
+
     /// `mounts` are shell commands that are run before it, with `$ROOT` and `$STATE`.
     init(configuration: [String] = [], mounts: String) throws {
         daemon = try RunningDaemon(configuration: configuration, starts: false)
@@ -21,7 +25,7 @@ final class MountedDaemon {
         let script = "set -e; \(mounts); exec \"$0\" \"$@\""
         process = try ChildProcess(
             "/usr/bin/unshare",
-            ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, daemonProgram]
+            Self.namespaces + ["/bin/sh", "-c", script, daemonProgram]
                 + daemon.commandLine,
             environment: ["ROOT": daemon.root, "STATE": daemon.state, "HOME": daemon.directory.path])
         let daemon = self.daemon
@@ -39,7 +43,8 @@ final class MountedDaemon {
     func run(_ command: String) throws {
         let outcome = try ChildProcess.run(
             "/usr/bin/nsenter",
-            ["-t", "\(process.pid)", "-U", "-m", "--preserve-credentials", "/bin/sh", "-c", command],
+            ["-t", "\(process.pid)"] + (Self.isRoot ? ["-m"] : ["-U", "-m", "--preserve-credentials"])
+                + ["/bin/sh", "-c", command],
             environment: ["ROOT": daemon.root, "STATE": daemon.state])
         if outcome.code != 0 { throw NotServing(description: "\(command): \(outcome.errors)") }
     }

@@ -14,8 +14,8 @@ import Testing
         let file = try daemon.directory.write("boot-\(boot)", "\(boot)\n")
         let process = try ChildProcess(
             "/usr/bin/unshare",
-            [
-                "--user", "--map-root-user", "--mount", "/bin/sh", "-ec",
+            MountedDaemon.namespaces + [
+                "/bin/sh", "-ec",
                 "mount --bind \"$BOOT\" /proc/sys/kernel/random/boot_id; exec \"$0\" \"$@\"", daemonProgram,
             ] + daemon.commandLine,
             environment: ["BOOT": file, "HOME": daemon.directory.path])
