@@ -162,6 +162,8 @@ extension PowerCampaign {
         var problems: [String] = []
         let isSound = before.map(Self.isPropertyList) ?? true
         let path = daemon.plist(PowerScript.group.string)
+        // Nobody was told yet that there is a group: it may be half made, and whoever makes it again has it whole.
+        if demand.durable == 0 { try peer.create(PowerScript.group) }
         let refusal = try peer.refusal(of: .synchronize(PowerScript.group))
         if isSound, let refusal { problems.append("it cannot be synchronized: \(refusal)") }
         if !isSound {
