@@ -41,8 +41,8 @@ package struct PlistBase: Sendable {
         }
     }
 
-    /// Whether a commit on a key that got its value at this revision need not be noted: that one was.
-    package func hasNoted(_ revision: Int64) -> Bool { revision > start }
+    /// A commit on a key that got its value behind this revision need not be noted: that one was.
+    package var notedSince: Int64 { start }
 
     /// A projection of the present state begins. Where an earlier one ended unknown, the file may still be as it was
     /// before that.

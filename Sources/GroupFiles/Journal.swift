@@ -25,7 +25,6 @@ package final class Journal {
     /// A failed append may have left bytes behind `size`, and cutting them off failed too.
     private var hasDebris = false
     private var isRetired = false
-    private var line = Line()
     /// A record that goes in front of the first one that is appended.
     private var preface: [UInt8]?
     /// What records that are not synced yet say of a file that others write.
@@ -36,25 +35,6 @@ package final class Journal {
         /// Which one it is, for who has synced an earlier one.
         var number = 0
     }
-
-    /// Records in line to be written, or those written last.
-    private struct Line {
-        var bytes: [UInt8] = []
-        /// Whether what is in `bytes` is in the file.
-        var isWritten = true
-
-        mutating func add(_ write: (inout [UInt8]) -> Void, after preface: [UInt8]?) -> Range<Int> {
-            if isWritten {
-                isWritten = false
-                bytes.removeAll(keepingCapacity: true)
-                if let preface { Record.append(preface, to: &bytes) }
-            }
-            return Record.append(to: &bytes, writing: write)
-        }
-    }
-
-    /// What the buffer may keep between appends. One snapshot shall not hold its megabytes for ever.
-    private static let keptCapacity = 256 * 1024
 
     init(path: String, file: SharedFile, size: UInt64, syncedSize: UInt64, roomEnd: UInt64 = 0) {
         self.path = path
@@ -72,60 +52,41 @@ package final class Journal {
 // MARK: - Appending
 
 extension Journal {
-    /// A record in line: it will be at `offset` of the file, and its payload is held until the next record is staged.
-    package struct Staged: Sendable {
-        package let offset: UInt64
-        let payload: Range<Int>
-
-        package var size: Int { payload.count }
-    }
-
-    /// Puts a record in line for `writeStaged`; `write` adds the payload to the bytes that it gets.
-    package func stage(_ write: (inout [UInt8]) -> Void) -> Staged {
-        precondition(!isRetired, "append to a journal that was replaced: \(path)")
-        let payload = line.add(write, after: preface)
-        return Staged(offset: size + UInt64(payload.lowerBound - Record.headerSize), payload: payload)
-    }
-
-    /// Writes the records in line by one call.
+    /// Writes records by one call.
     ///
-    /// All or nothing: on an error the file ends where it ended before, and what was refused is neither in it nor in line.
-    package func writeStaged() throws(SystemError) {
-        guard !line.isWritten else { return }
-        line.isWritten = true
+    /// All or nothing: on an error the file ends where it ended before.
+    ///
+    /// - Returns: where the first of them is.
+    package func write(_ line: RecordLine) throws(SystemError) -> UInt64 {
+        precondition(!isRetired, "append to a journal that was replaced: \(path)")
         try removeDebris()
+        var bytes = line.bytes
+        if let preface {
+            bytes = []
+            Record.append(preface, to: &bytes)
+            bytes += line.bytes
+        }
         do throws(SystemError) {
-            try file.descriptor.pwriteAll(line.bytes, at: Int64(size))
+            try file.descriptor.pwriteAll(bytes, at: Int64(size))
         } catch {
             hasDebris = true
             try? removeDebris()
             throw SystemError(errno: error.errno, call: error.call, path: path)
         }
-        size += UInt64(line.bytes.count)
+        size += UInt64(bytes.count)
         preface = nil
+        return size - UInt64(line.bytes.count)
     }
 
     /// Has a record written in front of the next one, by the same call; an idle journal is left as it is.
     package func begin(with payload: [UInt8]) { preface = payload }
 
-    /// Of a record that was staged since the last `writeStaged`, or written by that one.
-    package func payload(of staged: Staged) -> [UInt8] { Array(line.bytes[staged.payload]) }
-
-    /// The payload's bytes in between, by the places that they had for whoever staged them.
-    package func staged(_ places: Range<Int>) -> ArraySlice<UInt8> { line.bytes[places] }
-
-    /// Nobody asks for the payloads of what was written any more.
-    package func releaseStaged() {
-        if line.isWritten, line.bytes.capacity > Self.keptCapacity { line.bytes = [] }
-    }
-
-    /// Adds records in one write. Gives the offset of each. Nothing may be in line.
+    /// Adds records in one write. Gives the offset of each.
     package func append(_ payloads: [[UInt8]]) throws(SystemError) -> [UInt64] {
-        precondition(line.isWritten, "records of another are in line: \(path)")
-        let offsets = payloads.map { payload in stage { $0.append(contentsOf: payload) }.offset }
-        defer { releaseStaged() }
-        try writeStaged()
-        return offsets
+        var line = RecordLine()
+        let places = payloads.map { payload in line.add { $0.append(contentsOf: payload) } }
+        let offset = try write(line)
+        return places.map { offset + UInt64(RecordLine.start(ofPayload: $0)) }
     }
 
     /// Before anything is written behind it: a half record with a good one after it would read as damage.

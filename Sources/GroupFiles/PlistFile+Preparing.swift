@@ -39,7 +39,7 @@ extension PlistFile {
             let target = base?.targetPath ?? path
             if let leftover = try leftover(at: temporaries(target).swap) { return .leftover(leftover) }
             let entries = Self.entries(wish, base: base)
-            let text = try Self.text(entries, base: base, baseText: baseText)
+            let text = try Self.text(entries, wish, base: base, baseText: baseText)
             if let base, base.bytes == text { return .unchanged(base) }
             // A rename would pass over the write protection of the file itself, which was put there for a reason.
             if base != nil, !Files.isWritable(target) {
@@ -68,12 +68,17 @@ extension PlistFile {
     }
 
     private static func text(
-        _ entries: [Key: Value], base: PlistContent?, baseText: [UInt8]?
+        _ entries: [Key: Value], _ wish: PlistWish, base: PlistContent?, baseText: [UInt8]?
     ) throws(PlistWriteProblem) -> [UInt8] {
         do throws(PropertyListError) {
             guard let text = baseText ?? base?.bytes else { return XMLPropertyList.document(entries) }
             if BinaryPropertyList.isBinary(text) { return try BinaryPropertyList.document(entries) }
-            return try XMLPropertyList(parsing: text).edited(to: entries)
+            let list = try XMLPropertyList(parsing: text)
+            // Of a large file of which little changes, the rest need not be compared.
+            if baseText == nil, case .changes(let changes) = wish {
+                return list.edited(by: changes.mapValues { $0.map(PlistFormat.xml.projected) })
+            }
+            return list.edited(to: entries)
         } catch {
             throw .unencodable(reason: error.description)
         }

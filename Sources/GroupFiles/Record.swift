@@ -70,17 +70,19 @@ enum Hexadecimal {
         }
     }
 
-    /// The digit of the lowest four bits.
-    @inline(__always)
-    static func digit(_ number: UInt32) -> UInt8 {
-        let value = UInt8(truncatingIfNeeded: number & 0xF)
-        // Ten is where the letters begin, 39 places behind where the digits would go on.
-        return UInt8(ascii: "0") &+ value &+ (value > 9 ? 39 : 0)
-    }
-
-    /// Eight digits from `index` on, over what is there.
+    /// Eight digits from `index` on, over what is there: all of them at once, each in a byte of its own.
     static func put(_ number: UInt32, at index: Int, in bytes: inout MutableSpan<UInt8>) {
-        for step in 0..<8 { bytes[index + step] = digit(number >> UInt32(28 - 4 * step)) }
+        var digits = UInt64(number)
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // Ten is where the letters begin, 39 places behind where the digits would go on.
+        let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let text = digits &+ 0x3030_3030_3030_3030 &+ letters &* 39
+        precondition(index >= 0 && index + 8 <= bytes.count, "digits at \(index) of \(bytes.count)")
+        unsafe bytes.withUnsafeMutableBytes {
+            unsafe $0.storeBytes(of: text.bigEndian, toByteOffset: index, as: UInt64.self)
+        }
     }
 
     /// The eight digits at `index`, which are within the span.

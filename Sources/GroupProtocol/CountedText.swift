@@ -1,5 +1,5 @@
 /// A text with a number in it that mostly grows by one from use to use: it is counted up where it stands.
-struct CountedText {
+struct CountedText: Sendable {
     private(set) var bytes: [UInt8]
     private let digits: Range<Int>
     private var number: Int64
@@ -16,13 +16,17 @@ struct CountedText {
     ///   one that has more digits: it is to be made anew then.
     mutating func count(to next: Int64) -> Bool {
         guard next != number else { return true }
-        guard next == number &+ 1, bytes[digits].contains(where: { $0 != UInt8(ascii: "9") }) else { return false }
+        guard next == number &+ 1 else { return false }
         var index = digits.upperBound - 1
         while bytes[index] == UInt8(ascii: "9") {
-            bytes[index] = UInt8(ascii: "0")
+            if index == digits.lowerBound { return false }
             index -= 1
         }
         bytes[index] += 1
+        while index + 1 < digits.upperBound {
+            index += 1
+            bytes[index] = UInt8(ascii: "0")
+        }
         number = next
         return true
     }

@@ -4,9 +4,9 @@ package import Varlink
 
 /// What the commits of one group, and the replies to those who write to it, have in common, encoded once.
 ///
-/// Kept by whoever keeps the group, on one thread; an object, since a value of several texts would be copied at each use.
-/// What it makes is byte for byte what `JSONWriter` makes of the parts.
-package final class GroupText {
+/// A value of whoever keeps the group, changed in place and never copied: the texts are counted up from use to use. What it
+/// makes is byte for byte what `JSONWriter` makes of the parts.
+package struct GroupText: Sendable {
     package let group: GroupIdentifier
     package let epoch: Epoch
     private let commitStart: [UInt8]
@@ -15,7 +15,8 @@ package final class GroupText {
     private var replyHead: CountedText
 
     /// A commit up to the place where a tag would stand.
-    fileprivate struct CommitHead {
+    fileprivate struct CommitHead: Sendable {
+        /// And on to the key of the first change, which is what follows where there is no tag.
         var text: CountedText
         var time: Timestamp
         let origin: OriginText
@@ -44,13 +45,17 @@ package final class GroupText {
     }
 
     /// The one encoding of a commit of this group, which the journal keeps and every observer gets.
-    package func write(
+    package mutating func write(
         _ changes: [Change], revision: Int64, time: Timestamp, origin: OriginText, tag: String?,
         to writer: inout JSONWriter
     ) {
-        writeHead(revision, time, origin, to: &writer)
-        if let tag { writer.member(.tag, string: tag) }
-        writer.rest(Self.changesHead, awaitsValue: true)
+        writeHead(revision, time, origin, hasTag: tag != nil, to: &writer.bytes)
+        if let tag {
+            writer.rest([], awaitsValue: false)
+            writer.member(.tag, string: tag)
+            writer.rest(Self.changesHead, awaitsValue: true)
+        }
+        writer.rest([], awaitsValue: true)
         for place in changes.indices {
             if place > 0 { writer.beginObject(.key) }
             writer.writeRest(of: changes[place])
@@ -59,68 +64,75 @@ package final class GroupText {
         writer.endObject()
     }
 
-    /// The same for a string in the place of another one: its texts are taken from the message as they are.
+    /// The same for a string in the place of another one, behind what `bytes` has: its texts are taken from the message as
+    /// they are.
     ///
-    /// - Returns: where the key is in the writer's bytes, with its quotes.
-    package func write(
-        _ set: OrdinarySet, of message: ArraySlice<UInt8>, old: Span<UInt8>, revision: Int64, time: Timestamp,
-        origin: OriginText, to writer: inout JSONWriter
+    /// - Returns: where the key is among the bytes, with its quotes.
+    package mutating func write(
+        _ set: OrdinarySet, of message: Span<UInt8>, old: Span<UInt8>, revision: Int64, time: Timestamp,
+        origin: OriginText, to bytes: inout [UInt8]
     ) -> Range<Int> {
-        writeHead(revision, time, origin, to: &writer)
+        writeHead(revision, time, origin, hasTag: set.tag != nil, to: &bytes)
         if let tag = set.tag {
-            writer.member(.tag)
-            writer.raw(message.quoted(tag))
+            bytes.append(contentsOf: Self.tagHead)
+            bytes.append(copying: message.extracting(tag.quoted))
+            bytes.append(contentsOf: Self.changesHead)
         }
-        writer.rest(Self.changesHead, awaitsValue: true)
-        let start = writer.bytes.count
-        writer.raw(message.quoted(set.key))
-        let key = start..<writer.bytes.count
-        writer.rest(Self.oldStringHead, awaitsValue: true)
-        writer.string(utf8: old)
-        writer.rest(Self.newStringHead, awaitsValue: true)
-        writer.raw(message.quoted(set.text))
-        writer.rest(Self.newStringEnd, awaitsValue: false)
+        let start = bytes.count
+        bytes.append(copying: message.extracting(set.key.quoted))
+        let key = start..<bytes.count
+        bytes.append(contentsOf: oldStringHead)
+        JSONWriter.append(stringOf: old, to: &bytes)
+        bytes.append(contentsOf: newStringHead)
+        bytes.append(copying: message.extracting(set.text.quoted))
+        bytes.append(contentsOf: newStringEnd)
         return key
     }
 
-    private static let oldStringHead = Array(#","old":{"string":"#.utf8)
-    private static let newStringHead = Array(#"},"new":{"string":"#.utf8)
-    private static let newStringEnd = Array("}}]}".utf8)
+    // Of the object and not static: what is static is asked each time whether it is there already.
+    private let oldStringHead = Array(#","old":{"string":"#.utf8)
+    private let newStringHead = Array(#"},"new":{"string":"#.utf8)
+    private let newStringEnd = Array("}}]}".utf8)
+    private let replyEnd = Array("]}}\u{0}".utf8)
 
+    private static let tagHead = Array(#","tag":"#.utf8)
     /// The end of the origin, and the changes up to the key of the first: there is one at least.
-    private static let changesHead = Array(#"},"changes":[{"key":"#.utf8)
+    fileprivate static let changesHead = Array(#"},"changes":[{"key":"#.utf8)
     private static let changedHead = Array(#"},"changed":["#.utf8)
 
     /// The message that answers a write whose commit, or that of the one before it, has this revision.
-    package func writeReply(_ revision: Int64, changed changes: [Change], to writer: inout JSONWriter) {
-        writeReplyHead(revision, to: &writer)
-        for place in changes.indices { writer.string(changes[place].key.string) }
-        writer.rest(Self.replyEnd, awaitsValue: false)
-        writer.endMessage()
+    package mutating func writeReply(_ revision: Int64, changed changes: [Change], to bytes: inout [UInt8]) {
+        writeReplyHead(revision, to: &bytes)
+        JSONWriter.append(to: &bytes) { writer in
+            for place in changes.indices { writer.string(changes[place].key.string) }
+        }
+        bytes.append(contentsOf: replyEnd)
     }
 
     /// The same for one key, which is encoded already.
-    package func writeReply(_ revision: Int64, changedKey key: ArraySlice<UInt8>, to writer: inout JSONWriter) {
-        writeReplyHead(revision, to: &writer)
-        writer.raw(key)
-        writer.rest(Self.replyEnd, awaitsValue: false)
-        writer.endMessage()
+    package mutating func writeReply(_ revision: Int64, changedKey key: Span<UInt8>, to bytes: inout [UInt8]) {
+        writeReplyHead(revision, to: &bytes)
+        bytes.append(copying: key)
+        bytes.append(contentsOf: replyEnd)
     }
 
-    private static let replyEnd = Array("]}}".utf8)
-
-    private func writeReplyHead(_ revision: Int64, to writer: inout JSONWriter) {
+    private mutating func writeReplyHead(_ revision: Int64, to bytes: inout [UInt8]) {
         if !replyHead.count(to: revision) { replyHead = CountedText(replyStart, revision, Self.changedHead) }
-        writer.part(replyHead.bytes, awaitsValue: true)
+        bytes.append(contentsOf: replyHead.bytes)
     }
 
-    private func writeHead(
-        _ revision: Int64, _ time: Timestamp, _ origin: OriginText, to writer: inout JSONWriter
+    private mutating func writeHead(
+        _ revision: Int64, _ time: Timestamp, _ origin: OriginText, hasTag: Bool, to bytes: inout [UInt8]
     ) {
         if commitHead?.follow(revision, time, origin) != true {
             commitHead = CommitHead(commitStart, revision, time, origin)
         }
-        if let commitHead { writer.part(commitHead.text.bytes, awaitsValue: false) }
+        guard let head = commitHead?.text.bytes else { return }
+        if hasTag {
+            bytes.append(contentsOf: head.dropLast(Self.changesHead.count))
+        } else {
+            bytes.append(contentsOf: head)
+        }
     }
 }
 
@@ -130,19 +142,20 @@ extension GroupText.CommitHead {
     init(_ start: [UInt8], _ revision: Int64, _ time: Timestamp, _ origin: OriginText) {
         var rest = Self.timeName
         time.appendRFC3339Microseconds(to: &rest)
-        let end = rest.count - 1
+        let digitsEnd = rest.count - 1
         rest.append(UInt8(ascii: "\""))
-        text = CountedText(start, revision, rest + origin.head)
+        let end = origin.head + GroupText.changesHead
+        text = CountedText(start, revision, rest + end)
         self.time = time
         self.origin = origin
-        // Six digits and the Z end the time, and the text ends as `rest` does.
-        let offset = text.bytes.count - origin.head.count - rest.count
-        fraction = (offset + end - 6)..<(offset + end)
+        // Six digits and the Z end the time.
+        let offset = text.bytes.count - end.count - rest.count
+        fraction = (offset + digitsEnd - 6)..<(offset + digitsEnd)
     }
 
     /// - Returns: whether the text now is that of this commit, else it is to be made anew.
     mutating func follow(_ revision: Int64, _ next: Timestamp, _ origin: OriginText) -> Bool {
-        guard origin === self.origin else { return false }
+        guard origin === self.origin || origin.head == self.origin.head else { return false }
         if next != time {
             guard next.microseconds >= 0, next.wholeSeconds == time.wholeSeconds else { return false }
             text.put(next.microseconds % 1_000_000, at: fraction)
@@ -152,11 +165,9 @@ extension GroupText.CommitHead {
     }
 }
 
-extension ArraySlice<UInt8> {
-    /// A part with the quotes around it; the range is counted from the start.
-    fileprivate func quoted(_ range: Range<Int>) -> ArraySlice<UInt8> {
-        self[(startIndex + range.lowerBound - 1)..<(startIndex + range.upperBound + 1)]
-    }
+extension Range<Int> {
+    /// With the quotes around it.
+    fileprivate var quoted: Range<Int> { (lowerBound - 1)..<(upperBound + 1) }
 }
 
 /// Who makes commits, encoded once for all of them; only the tag is another one each time. An object, since it goes with

@@ -152,8 +152,7 @@ extension EntryTable {
         var entry = entries[index]
         entry.revision = revision
         if text.count + 1 == Int(entry.valueSize) {
-            var row = bytes.mutableSpan
-            for place in text.indices { row[entry.value.lowerBound + 1 + place] = text[place] }
+            bytes.overwrite(at: entry.value.lowerBound + 1, with: text)
         } else {
             garbage += entry.size
             makeRoom(Int(entry.keySize) + 1 + text.count)
@@ -163,9 +162,7 @@ extension EntryTable {
                 let byte = bytes[place]
                 bytes.append(byte)
             }
-            bytes.append(addingCapacity: text.count) { output in
-                for place in text.indices { output.append(text[place]) }
-            }
+            bytes.append(copying: text)
             entry.offset = start
             entry.valueSize = UInt32(text.count + 1)
         }

@@ -26,8 +26,17 @@ extension Key: Comparable {
     package static func < (left: Key, right: Key) -> Bool {
         let left = left.string.utf8.span
         let right = right.string.utf8.span
-        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
-            return left[index] < right[index]
+        let count = min(left.count, right.count)
+        var index = 0
+        while index + 8 <= count {
+            let words = (left.word(at: index), right.word(at: index))
+            // With the first byte highest, numbers have the order of the bytes.
+            if words.0 != words.1 { return words.0.byteSwapped < words.1.byteSwapped }
+            index += 8
+        }
+        while index < count {
+            if left[index] != right[index] { return left[index] < right[index] }
+            index += 1
         }
         return left.count < right.count
     }

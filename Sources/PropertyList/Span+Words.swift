@@ -2,10 +2,8 @@ extension Span<UInt8> {
     /// The eight bytes from `index` on as one number, the first byte lowest. Traps where they are not all in the span.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
-        let eight = extracting(index..<(index + 8))
-        var word: UInt64 = 0
-        for step in 0..<8 { word |= UInt64(eight[step]) << UInt64(truncatingIfNeeded: step * 8) }
-        return word
+        // Marked unsafe for what other types it could read; the bounds are checked, and any bytes are a number.
+        unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// Whether one of the bytes is a control character or 0xEF.
@@ -30,5 +28,26 @@ extension UInt64 {
         let controls = (self &- ones &* 0x20) & ~self
         let others = self ^ ones &* 0xEF
         return (controls | (others &- ones) & ~others) & (ones &* 0x80) != 0
+    }
+}
+
+extension [UInt8] {
+    package init(copying span: Span<UInt8>) {
+        self.init()
+        append(copying: span)
+    }
+
+    /// Appends a copy of these bytes, in one step.
+    package mutating func append(copying span: Span<UInt8>) {
+        // The pointer is used within the call only.
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Puts these bytes in the place of as many from `index` on.
+    mutating func overwrite(at index: Int, with span: Span<UInt8>) {
+        precondition(index >= 0 && index + span.count <= count, "\(span.count) bytes at \(index) of \(count)")
+        unsafe span.withUnsafeBytes { source in
+            unsafe withUnsafeMutableBytes { unsafe $0[index..<(index + source.count)].copyBytes(from: source) }
+        }
     }
 }

@@ -124,12 +124,6 @@ extension String {
 }
 
 extension [UInt8] {
-    package init(copying span: Span<UInt8>) {
-        self.init()
-        reserveCapacity(span.count)
-        for index in span.indices { append(span[index]) }
-    }
-
     fileprivate mutating func append(size: Int) {
         let size = UInt32(size)
         for shift in stride(from: UInt32(0), to: 32, by: 8) { append(UInt8(truncatingIfNeeded: size >> shift)) }

@@ -13,20 +13,24 @@ struct XMLEditor {
         newline = Self.newline(of: bytes)
     }
 
-    /// What makes `new` of `old`, keys sorted.
+    /// What makes `new` of `old`: keys that there were in no order, which their places in the text give them, and new keys
+    /// sorted behind them.
     static func changes(from old: [Key: Value], to new: [Key: Value]) -> [(key: Key, value: Value?)] {
         var changes: [(key: Key, value: Value?)] = []
+        var added: [(key: Key, value: Value?)] = []
         var kept = 0
         for (key, value) in new {
-            let before = old[key]
-            kept += before == nil ? 0 : 1
-            if let before, value.isWritten(like: before) { continue }
-            changes.append((key, value))
+            guard let before = old[key] else {
+                added.append((key, value))
+                continue
+            }
+            kept += 1
+            if !value.isWritten(like: before) { changes.append((key, value)) }
         }
         if kept < old.count {
             for key in old.keys where new[key] == nil { changes.append((key, nil)) }
         }
-        return changes.sorted { $0.key < $1.key }
+        return changes + added.sorted { $0.key < $1.key }
     }
 
     /// The edited text.

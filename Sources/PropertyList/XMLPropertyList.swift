@@ -49,6 +49,17 @@ package struct XMLPropertyList: Sendable {
         return editor.result
     }
 
+    /// The same for keys in no order; new ones come last, sorted. What is not named is not looked at: this costs the text
+    /// and what changes in it.
+    package func edited(by changes: [Key: Value?]) -> [UInt8] {
+        var ordered: [(key: Key, value: Value?)] = []
+        var added: [(key: Key, value: Value?)] = []
+        for (key, value) in changes {
+            if entries.index(forKey: key) == nil { added.append((key, value)) } else { ordered.append((key, value)) }
+        }
+        return edited(ordered + added.sorted { $0.key < $1.key })
+    }
+
     /// A new file: Apple's header, tabs, keys sorted by their bytes.
     package static func document(_ entries: [Key: Value]) -> [UInt8] {
         var writer = XMLWriter(layout: .lines(indentation: []))

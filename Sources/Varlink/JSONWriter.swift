@@ -66,14 +66,24 @@ package struct JSONWriter: Sendable {
         appendQuoted(value, isName: false)
     }
 
+    /// A string of which only the UTF-8 is at hand, behind what `bytes` has; commas are the caller's part.
+    package static func append(stringOf text: Span<UInt8>, to bytes: inout [UInt8]) {
+        let start = bytes.count + 1
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(copyOf: text)
+        bytes.append(UInt8(ascii: "\""))
+        // Nearly none has anything to escape.
+        guard bytes.span.extracting(start..<(bytes.count - 1)).hasSpecial(from: 0) else { return }
+        bytes.removeLast(bytes.count - start + 1)
+        append(to: &bytes) { $0.string(utf8: text) }
+    }
+
     /// The same for a text of which only the UTF-8 is at hand.
     package mutating func string(utf8 text: Span<UInt8>) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         let start = bytes.count
-        bytes.append(addingCapacity: text.count + 1) { output in
-            for index in text.indices { output.append(text[index]) }
-        }
+        bytes.append(copyOf: text)
         if bytes.span.hasSpecial(from: start) { escape(text, from: start) }
         bytes.append(UInt8(ascii: "\""))
         needsComma = true

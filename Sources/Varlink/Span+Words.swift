@@ -2,14 +2,12 @@ extension Span<UInt8> {
     /// The eight bytes from `index` on as one number, the first byte lowest. Traps where they are not all in the span.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
-        let eight = extracting(index..<(index + 8))
-        var word: UInt64 = 0
-        for step in 0..<8 { word |= UInt64(eight[step]) << UInt64(truncatingIfNeeded: step * 8) }
-        return word
+        // Marked unsafe for what other types it could read; the bounds are checked, and any bytes are a number.
+        unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// Whether both have the same bytes.
-    func isIdentical(to other: Span<UInt8>) -> Bool {
+    package func isIdentical(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         guard count >= 8 else { return indices.allSatisfy { self[$0] == other[$0] } }
         var index = 0
@@ -47,6 +45,34 @@ extension Span<UInt8> {
         return word(at: count - 8).firstSpecialByte != nil
     }
 
+    /// Whether these very bytes stand at `index`.
+    package func has(_ expected: Span<UInt8>, at index: Int) -> Bool {
+        index + expected.count <= count && extracting(index..<(index + expected.count)).isIdentical(to: expected)
+    }
+
+    /// Where the string without escapes ends that begins at `start`, behind its quote, and whether it is all ASCII, which
+    /// is UTF-8 and what property lists carry; nil where no quote comes next among the special bytes.
+    package func plainString(from start: Int) -> (end: Int, isASCII: Bool)? {
+        var index = start
+        var seen: UInt64 = 0
+        while index + 8 <= count {
+            let word = word(at: index)
+            if let found = word.firstSpecialByte {
+                // The lowest bytes are the first.
+                seen |= word & ((1 << UInt64(truncatingIfNeeded: found * 8)) &- 1)
+                index += found
+                return self[index] == UInt8(ascii: "\"") ? (index, !seen.hasHighBits) : nil
+            }
+            seen |= word
+            index += 8
+        }
+        while index < count, !self[index].isSpecial {
+            seen |= UInt64(self[index])
+            index += 1
+        }
+        return index < count && self[index] == UInt8(ascii: "\"") ? (index, !seen.hasHighBits) : nil
+    }
+
     /// The place of the next zero from `start` on; the end where there is none.
     func nextZero(from start: Int) -> Int {
         var index = start
@@ -75,6 +101,9 @@ extension UInt64 {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
+    @inline(__always)
+    fileprivate var hasHighBits: Bool { self & Self.highBits != 0 }
+
     /// How many bytes come before the first zero; nil where there is none.
     @inline(__always)
     fileprivate var firstZeroByte: Int? { Self.first((self &- Self.ones) & ~self) }
@@ -99,5 +128,14 @@ extension UInt64 {
     private static func first(_ found: UInt64) -> Int? {
         let marks = found & highBits
         return marks == 0 ? nil : marks.trailingZeroBitCount / 8
+    }
+}
+
+extension [UInt8] {
+    /// Appends a copy of these bytes, in one step.
+    @inline(__always)
+    mutating func append(copyOf span: Span<UInt8>) {
+        // The pointer is used within the call only.
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

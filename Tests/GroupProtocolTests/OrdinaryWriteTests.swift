@@ -77,7 +77,9 @@ import Varlink
 
     /// The shortest way: a set of a string.
     private func shortly(_ message: [UInt8], of group: GroupIdentifier) -> WriteRequest? {
-        guard let set = OrdinarySet(message.span, of: group), set.isSound(in: message.span) else { return nil }
+        guard let set = OrdinarySet(message.span, like: OrdinarySet.Pattern(group)), set.isSound(in: message.span),
+            set.end == message.count
+        else { return nil }
         let key = String(decoding: message[set.key], as: UTF8.self)
         let text = String(decoding: message[set.text], as: UTF8.self)
         return WriteRequest(group: group, edits: [.set(Key(key), .string(text))], tag: set.tag(in: message.span))
@@ -95,7 +97,7 @@ import Varlink
 
     @Test func `a string in the place of another one reads as the commit's parts say`() throws {
         let group = try GroupIdentifier("group.a")
-        let text = GroupText(group, Epoch(high: 1, low: 2))
+        var text = GroupText(group, Epoch(high: 1, low: 2))
         let origins = ["one", "two"].map { OriginText(Origin(kind: .client, client: $0, processId: 7)) }
         var random = SplitMix64(seed: 7)
         var time = Timestamp(microseconds: 1_000_000 * 998 - 40)
@@ -106,24 +108,22 @@ import Varlink
             let (old, new, tag) = (random.text(), random.pick(["x", "é", "some more"]), random.pick([nil, "t"]))
             let request = WriteRequest(group: group, edits: [.set("k", .string(new))], tag: tag)
             let message: [UInt8] = Request.write(request).callBytes.dropLast()
-            let found = OrdinarySet(message.span, of: group)
+            let found = OrdinarySet(message.span, like: OrdinarySet.Pattern(group))
             let set = try #require(found)
             var author = origin.origin
             author.tag = tag
             let change = Change(key: "k", old: .string(old), new: .string(new))
             let commit = Commit(group: group, revision: revision, time: time, origin: author, changes: [change])
-            var writer = JSONWriter()
-            writer.bytes = [7]
+            var bytes: [UInt8] = [7]
             let key = text.write(
-                set, of: message[...], old: old.utf8.span, revision: revision, time: time, origin: origin,
-                to: &writer)
-            #expect(writer.bytes == [7] + commit.encoded)
-            #expect(Array(writer.bytes[key]) == Array(#""k""#.utf8))
-            var reply = JSONWriter()
-            text.writeReply(revision, changedKey: writer.bytes[key], to: &reply)
-            var other = JSONWriter()
+                set, of: message.span, old: old.utf8.span, revision: revision, time: time, origin: origin, to: &bytes)
+            #expect(bytes == [7] + commit.encoded)
+            #expect(Array(bytes[key]) == Array(#""k""#.utf8))
+            var reply: [UInt8] = []
+            text.writeReply(revision, changedKey: bytes.span.extracting(key), to: &reply)
+            var other: [UInt8] = []
             text.writeReply(revision, changed: [change], to: &other)
-            #expect(reply.bytes == other.bytes)
+            #expect(reply == other)
         }
     }
 
@@ -157,7 +157,7 @@ import Varlink
         print("seed: \(seed)")
         var random = SplitMix64(seed: seed)
         let epoch = Epoch(high: random.next(), low: random.next())
-        let text = GroupText(random.group(), epoch)
+        var text = GroupText(random.group(), epoch)
         var commit = random.commit()
         commit.group = text.group
         for _ in 0..<2000 {
@@ -170,9 +170,8 @@ import Varlink
                 commit.changes, revision: commit.revision, time: commit.time, origin: OriginText(commit.origin),
                 tag: commit.origin.tag, to: &writer)
             #expect(writer.bytes == [7] + commit.encoded)
-            writer = JSONWriter()
             writer.bytes = [7]
-            text.writeReply(commit.revision, changed: commit.changes, to: &writer)
+            text.writeReply(commit.revision, changed: commit.changes, to: &writer.bytes)
             let reply = Reply.bytes {
                 $0.member("position")
                 $0.write(Position(epoch: epoch, revision: commit.revision))

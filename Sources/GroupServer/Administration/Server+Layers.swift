@@ -144,14 +144,14 @@ extension GroupHost {
         // The journal knows them first: after a restart what has changed since is told, and nothing twice.
         let revision = state.revision + (changes.isEmpty ? 0 : 1)
         guard note(.layers(layers, revision: revision)) else { return server.layersAreDue() }
-        state.layers = layers
+        ledger.state.layers = layers
         guard !changes.isEmpty else { return }
         Log.notice(
             "group \(identifier): an administrator's settings changed, \(changes.count) keys", .administratorChanged,
             about: Log.Subject(group: identifier.string, origin: "administrator", revision: revision))
         commit(changes, own: [], origin: .administrator)
         guard flush() != nil else { return }
-        state.layers = before
+        ledger.state.layers = before
         server.layersAreDue()
     }
 }

@@ -89,7 +89,7 @@ extension GroupHost {
             server.release(old)
             snapshotEnd = adopted.offsets[compacted.snapshotEnd]
             reindex(adopted.offsets, areCommits: compacted.areCommits + tail.map(\.isCommit))
-            state.forgetRemovals(upTo: tracking.horizon)
+            ledger.state.forgetRemovals(upTo: tracking.horizon)
             compactedSize = journal.size
             // What came in meanwhile may be too much again, and perhaps nothing follows that would look.
             compactIfNeeded()

@@ -11,29 +11,6 @@ import Varlink
 /// A write is applied at once, and told to nobody before the journal has it: `flush`, at the end of the turn, writes the
 /// turn's commits in one go, and takes them all back if the disk refuses.
 final class GroupHost {
-    /// A commit that the journal has in line and the file does not have yet.
-    struct Batched {
-        /// What takes it back.
-        enum Undo {
-            case changes(GroupState.Undo)
-            case replacement(GroupState.Replacement)
-        }
-
-        var record: Journal.Staged
-        var revision: Int64
-        var time: Timestamp
-        /// Empty for a replaced string of which nobody needs them: then they are to be had from the record.
-        var changes: [Change]
-        /// Of the group's own values, where administrators' layers make that something else; else nil.
-        var own: [Change]?
-        /// Where the one key is that changed, among the bytes staged, if it is known.
-        var key: Range<Int>?
-        var origin: OriginText
-        var tag: String?
-        var undo: Undo
-        var reply: PendingReply?
-    }
-
     /// A reply that may be given when the commit is safe.
     struct PendingReply {
         enum Success {
@@ -49,13 +26,11 @@ final class GroupHost {
 
     unowned let server: Server
     let identifier: GroupIdentifier
-    var state: GroupState
-    let text: GroupText
+    var ledger: Ledger
+    /// The server has noted that the ledger holds commits for the journal.
+    var isDirty = false
     var journal: Journal
     var index: CommitIndex
-    var batch: [Batched] = []
-    /// The emptied array of the batch before: its room serves the next one.
-    private var spareBatch: [Batched] = []
     var plist: PlistTracking
     /// What values have to be, where somebody says it.
     var schema: GroupSchema?
@@ -79,8 +54,7 @@ final class GroupHost {
     init(server: Server, opened: OpenedGroup) throws(SystemError) {
         self.server = server
         identifier = opened.replay.state.identifier
-        state = opened.replay.state
-        text = GroupText(opened.replay.state.identifier, opened.replay.state.position.epoch)
+        ledger = Ledger(opened.replay.state)
         journal = opened.journal
         snapshotEnd = opened.replay.snapshotEnd
         hasEnded = opened.replay.hasEnded
@@ -104,7 +78,8 @@ final class GroupHost {
         var late: () -> Void = {}
     }
 
-    var position: Position { state.position }
+    var state: GroupState { ledger.state }
+    var position: Position { ledger.state.position }
 
     /// What its log lines are about.
     var subject: Log.Subject { Log.Subject(group: identifier.string, path: plist.file.path) }
@@ -124,17 +99,26 @@ extension GroupHost {
     func commit(
         _ changes: [Change], own: [Change]?, origin: OriginText, tag: String? = nil, reply: PendingReply? = nil
     ) {
-        let (revision, time) = (state.position.revision + 1, server.now)
-        let record = journal.stage { bytes in
-            JSONWriter.append(to: &bytes) {
-                text.write(changes, revision: revision, time: time, origin: origin, tag: tag, to: &$0)
-            }
-        }
-        batch.append(
-            Batched(
-                record: record, revision: revision, time: time, changes: changes, own: own, origin: origin, tag: tag,
-                undo: .changes(state.apply(own ?? changes, revision: revision)), reply: reply))
+        ledger.commit(changes, own: own, at: server.now, origin: origin, tag: tag, reply: reply)
         server.markDirty(self)
+    }
+
+    /// Serves the ordinary sets at the front of what a connection sent, on the shortest way. Their commits are in line then.
+    ///
+    /// - Returns: how many bytes they have; 0 where this group takes none now.
+    func takeOrdinarySets(_ bytes: Span<UInt8>, from connection: Connection) -> Int {
+        guard plist.obstacle == nil, ledger.state.layers.isEmpty, schema == nil else { return 0 }
+        let (calls, room) = (connection.nextSerial, connection.freeSlots)
+        let terms = Ledger.Terms(
+            limits: server.configuration.limits, messageSize: server.configuration.messageSize, time: server.now,
+            origin: connection.origin, isWatched: server.isWatched(identifier) || Log.threshold == .debug, notedSince: plist.base.notedSince,
+            isDurable: server.configuration.durability == .power, connection: connection.id, serial: calls,
+            budget: room)
+        let taken = ledger.takeOrdinarySets(bytes, on: terms)
+        guard taken.count > 0 else { return 0 }
+        connection.openSlots(taken.count)
+        server.markDirty(self)
+        return taken.size
     }
 
     /// Writes the waiting commits to the journal, and lets the world know. On a failure they are taken back, and those who
@@ -143,34 +127,34 @@ extension GroupHost {
     /// - Returns: why the journal refused, if it did.
     @discardableResult
     func flush() -> SystemError? {
-        guard !batch.isEmpty else { return nil }
-        var commits = batch
-        batch = spareBatch
-        spareBatch = []
+        guard !ledger.batch.isEmpty else { return nil }
+        let (commits, line) = ledger.takeBatch()
+        let offset: UInt64
         do throws(SystemError) {
-            try journal.writeStaged()
+            offset = try journal.write(line)
         } catch {
-            takeBack(commits, because: error)
+            takeBack(commits, in: line, because: error)
             return error
         }
         hasEnded = false
         server.syncIsDue()
         server.commitCount += commits.count
-        settle(commits)
+        index.append(commits, from: offset)
+        tell(commits, in: line)
+        answer(commits, in: line)
         if Log.threshold == .debug { log(commits) }
-        journal.releaseStaged()
         scheduleProjection()
-        commits.removeAll(keepingCapacity: commits.capacity <= Self.keptBatch)
-        spareBatch = commits
+        ledger.reuse(commits, line)
         return nil
     }
 
     /// Who changed which key, and no value.
-    private func log(_ commits: [Batched]) {
+    private func log(_ commits: [Ledger.Batched]) {
         for commit in commits {
-            let origin = commit.origin.origin
+            guard let details = commit.details else { continue }
+            let origin = details.origin.origin
             let author = origin.client.map { "\($0)[\(origin.processId ?? 0)]" } ?? origin.kind.rawValue
-            let keys = commit.changes.map(\.key.string)
+            let keys = details.changes.map(\.key.string)
             Log.debug(
                 "group \(identifier): revision \(commit.revision) by \(author)",
                 about: Log.Subject(
@@ -179,79 +163,71 @@ extension GroupHost {
         }
     }
 
-    /// How many commits of room an idle group keeps.
-    private static let keptBatch = 256
-
-    private func settle(_ commits: [Batched]) {
-        let isWatched = server.isWatched(identifier)
-        for place in commits.indices {
-            let record = commits[place].record
-            index.append(CommitIndex.Entry(offset: record.offset, size: record.size, time: commits[place].time))
-            let own = commits[place].own ?? commits[place].changes
+    /// What else is to be known of commits than that they are made.
+    private func tell(_ commits: [Ledger.Batched], in line: RecordLine) {
+        for commit in commits {
+            guard let details = commit.details else { continue }
+            let own = details.own ?? details.changes
             if !own.isEmpty { plist.base.note(own) }
-            if compaction != nil { compaction?.tail.append((journal.payload(of: record), true)) }
-            if isWatched { pass(on: commits[place]) }
-            guard let reply = commits[place].reply else { continue }
-            give(reply, commits[place].revision, commits[place].key, commits[place].changes)
+        }
+        if compaction != nil { compaction?.tail += commits.map { (Array(line.bytes[$0.payload]), true) } }
+        guard server.isWatched(identifier) else { return }
+        for commit in commits {
+            if let details = commit.details { pass(on: commit, details, encoded: Array(line.bytes[commit.payload])) }
         }
     }
 
     /// To those who watch.
-    private func pass(on commit: Batched) {
-        let visible = commit.own == nil ? commit.changes : commit.changes.filter { !$0.isHidden }
+    private func pass(on commit: Ledger.Batched, _ details: Ledger.Details, encoded: [UInt8]) {
+        let visible = details.own == nil ? details.changes : details.changes.filter { !$0.isHidden }
         guard !visible.isEmpty else { return }
-        let encoded = journal.payload(of: commit.record)
-        var author = commit.origin.origin
-        author.tag = commit.tag
+        var author = details.origin.origin
+        author.tag = details.tag
         let told = Commit(
             group: identifier, revision: commit.revision, time: commit.time, origin: author, changes: visible)
-        let isWhole = visible.count == commit.changes.count
+        let isWhole = visible.count == details.changes.count
         server.deliver(RecordedCommit(told, encoded: isWhole ? encoded : told.encoded))
     }
 
-    /// The key is the one that changed, among the bytes staged, if its place is known.
-    private func give(_ reply: PendingReply, _ revision: Int64, _ key: Range<Int>?, _ changes: [Change]) {
-        switch reply.success {
-        case .message(let message) where reply.isDurable: awaitSync(Waiter(target: reply.target, success: message))
-        case .message(let message): server.answer(reply.target, with: message)
-        case .changes where reply.isDurable:
-            var writer = JSONWriter(capacity: 128)
-            writeReply(revision, key, changes, to: &writer)
-            awaitSync(Waiter(target: reply.target, success: writer.bytes))
-        case .changes: server.answer(reply.target) { writeReply(revision, key, changes, to: &$0) }
+    private func answer(_ commits: [Ledger.Batched], in line: RecordLine) {
+        var place = commits.startIndex
+        while place < commits.endIndex {
+            if let row = commits[place...].rowOfReplies {
+                let replied = commits[place..<place + row.count]
+                let isDone = server.answer(row.target, and: row.count - 1) { bytes in
+                    ledger.writeReplies(replied, line, to: &bytes)
+                }
+                if isDone {
+                    place += row.count
+                    continue
+                }
+            }
+            give(commits[place], in: line)
+            place += 1
         }
     }
 
-    private func writeReply(_ revision: Int64, _ key: Range<Int>?, _ changes: [Change], to writer: inout JSONWriter) {
-        if let key {
-            text.writeReply(revision, changedKey: journal.staged(key), to: &writer)
+    private func give(_ commit: Ledger.Batched, in line: RecordLine) {
+        guard let target = commit.target else { return }
+        var reply = commit.details?.message ?? []
+        if reply.isEmpty { ledger.writeReply(commit, line, to: &reply) }
+        if commit.isDurable {
+            awaitSync(Waiter(target: target, success: reply))
         } else {
-            text.writeReply(revision, changed: changes.filter { !$0.isHidden }, to: &writer)
+            server.answer(target, with: reply)
         }
     }
 
-    private func takeBack(_ commits: [Batched], because error: SystemError) {
-        for batched in commits.reversed() { revert(batched) }
+    private func takeBack(_ commits: [Ledger.Batched], in line: RecordLine, because error: SystemError) {
+        for commit in commits.reversed() { ledger.revert(commit, in: line) }
         Log.error(
             "group \(identifier): \(commits.count) commits refused, the journal cannot be written: \(error)",
             .storageFailed,
             about: subject)
         let refusal = GroupError.storageFailed(
             reason: "the journal cannot be written: \(error)", errno: error.errno.rawValue)
-        for batched in commits {
-            if let reply = batched.reply { server.answer(reply.target, with: refusal.replyBytes) }
-        }
-    }
-
-    private func revert(_ commit: Batched) {
-        switch commit.undo {
-        case .changes(let undo): state.revert(undo)
-        case .replacement(let replacement):
-            let payload = journal.payload(of: commit.record)
-            guard let change = JournalEntry.StateChange(payload.span, of: identifier)?.changes.first else {
-                preconditionFailure("a record of ours that does not read: \(commit.record)")
-            }
-            state.revert(replacement, of: change)
+        for commit in commits {
+            if let target = commit.target { server.answer(target, with: refusal.replyBytes) }
         }
     }
 

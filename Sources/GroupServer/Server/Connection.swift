@@ -107,18 +107,24 @@ final class Connection {
 // MARK: - Reading
 
 extension Connection {
-    /// Takes what the socket has, at most one buffer full.
+    /// Takes what the socket has, at most one buffer full, which is for `append` then.
     ///
-    /// - Returns: false when the connection is broken.
-    func receive(into buffer: inout [UInt8]) -> Bool {
-        guard let received = try? socket.receive(into: &buffer) else { return false }
-        switch received {
-        case .bytes(let count): splitter.append(buffer[..<count])
-        case .wouldBlock: break
-        case .closed: hasEnded = true
+    /// - Returns: how many bytes; nil when the connection is broken.
+    func receive(into buffer: inout [UInt8]) -> Int? {
+        switch try? socket.receive(into: &buffer) {
+        case .bytes(let count): return count
+        case .wouldBlock: return 0
+        case .closed:
+            hasEnded = true
+            return 0
+        case nil: return nil
         }
-        return true
     }
+
+    /// Nothing is left of what came before: the next byte begins a message.
+    var isBetweenMessages: Bool { splitter.bufferedByteCount == 0 }
+
+    func append(_ bytes: ArraySlice<UInt8>) { splitter.append(bytes) }
 
     /// Nothing more is read from a peer that breaks the protocol, nor served.
     func endReading() {
@@ -180,8 +186,19 @@ extension Connection {
 
     func openSlot() -> Int {
         slots.append(nil)
-        return firstSerial + slotCount - 1
+        return nextSerial - 1
     }
+
+    /// The place of the next call's reply.
+    var nextSerial: Int { firstSerial + slotCount }
+
+    /// Of so many calls at once.
+    func openSlots(_ count: Int) {
+        slots.append(contentsOf: repeatElement(nil, count: count))
+    }
+
+    /// How many calls may be served now.
+    var freeSlots: Int { canServe ? Self.slotLimit - slotCount : 0 }
 
     func fill(_ serial: Int, with reply: [UInt8]) {
         slots[slot(of: serial)] = reply
@@ -189,22 +206,19 @@ extension Connection {
         advance()
     }
 
-    /// The same with a message that `write` puts out: the ordinary reply, whose turn has come, is made where it is sent
-    /// from.
-    func fill(_ serial: Int, writing write: (inout JSONWriter) -> Void) {
-        guard serial == firstSerial, !isMute else {
-            var writer = JSONWriter(capacity: 128)
-            write(&writer)
-            return fill(serial, with: writer.bytes)
-        }
-        _ = slot(of: serial)
+    /// Fills this place and so many behind it with messages that `write` puts out where they are sent from.
+    ///
+    /// - Returns: false where it is not their turn yet; nothing is written then.
+    func fill(_ serial: Int, and others: Int, writing write: (inout [UInt8]) -> Void) -> Bool {
+        guard serial == firstSerial, !isMute, phase == .serving else { return false }
+        _ = slot(of: serial + others)
         let before = tail.count
-        JSONWriter.append(to: &tail, write)
+        write(&tail)
         outgoingSize += tail.count - before
         if tail.count > Self.tailLimit { endTail() }
-        if phase == .waiting(serial: serial) { phase = .serving }
-        dropSlot()
+        dropSlots(others + 1)
         advance()
+        return true
     }
 
     private func slot(of serial: Int) -> Int {
@@ -213,9 +227,9 @@ extension Connection {
         return slotHead + index
     }
 
-    private func dropSlot() {
-        slotHead += 1
-        firstSerial += 1
+    private func dropSlots(_ count: Int = 1) {
+        slotHead += count
+        firstSerial += count
         if slotHead == slots.count {
             slots.removeAll(keepingCapacity: slots.capacity <= 64)
             slotHead = 0
@@ -235,7 +249,7 @@ extension Connection {
     /// Whether the replies to all earlier calls are on their way.
     private func beginStreamIfFirst() {
         guard let serial = streamSerial, serial == firstSerial else { return }
-        dropSlot()
+        dropSlots()
         streamSerial = nil
     }
 
@@ -244,7 +258,7 @@ extension Connection {
     /// Moves the replies whose turn has come to the outgoing messages.
     private func advance() {
         while slotHead < slots.count, let reply = slots[slotHead] {
-            dropSlot()
+            dropSlots()
             enqueue(reply: reply)
         }
         beginStreamIfFirst()

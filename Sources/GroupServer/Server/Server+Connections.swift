@@ -73,7 +73,7 @@ extension Server {
             let event = poller[index]
             // A token is never used twice: an event for a connection that this turn closed finds nobody, and so does the
             // loop's own.
-            guard let connection = connections[event.token] else { continue }
+            guard let connection = connection(event.token) else { continue }
             handle(event.events, of: connection)
         }
     }
@@ -81,8 +81,10 @@ extension Server {
     private func handle(_ events: PollEvents, of connection: Connection) {
         if events.contains(.writable) { markDirty(connection) }
         if events.contains(.readable), connection.wantsInput {
-            guard connection.receive(into: &receiveBuffer) else { return close(connection) }
+            guard let count = connection.receive(into: &receiveBuffer) else { return close(connection) }
             markDirty(connection)
+            let taken = takeOrdinarySets(count, from: connection)
+            if taken < count { connection.append(receiveBuffer[taken..<count]) }
             serve(connection)
         } else if events.contains(.hangUp) || events.contains(.error) {
             // Closed on both sides: nobody is there to read what is left.
@@ -110,7 +112,6 @@ extension Server {
         do throws(ProtocolViolation) {
             while let message = try connection.nextMessage() {
                 hasServed = true
-                if take(message, from: connection) { continue }
                 if let write = WriteRequest(ordinaryCall: message.span, probably: recentHost?.identifier) {
                     dispatch(write, from: connection)
                 } else {
@@ -126,17 +127,19 @@ extension Server {
         return hasServed
     }
 
-    /// Serves what comes most on the shortest way: a set in the group that was written to last.
-    private func take(_ message: ArraySlice<UInt8>, from connection: Connection) -> Bool {
-        guard let recentHost, connection.confinement == nil,
-            let set = OrdinarySet(message.span, of: recentHost.identifier)
-        else { return false }
-        return recentHost.take(set, of: message, from: connection)
+    /// Serves what comes most on the shortest way, where it was received: sets in the group that was written to last.
+    ///
+    /// - Returns: how many of the bytes received they have.
+    private func takeOrdinarySets(_ count: Int, from connection: Connection) -> Int {
+        guard let recentHost, connection.confinement == nil, connection.isBetweenMessages else { return 0 }
+        let received = receiveBuffer
+        return recentHost.takeOrdinarySets(received.span.extracting(first: count), from: connection)
     }
 
     func close(_ connection: Connection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         connection.isClosed = true
+        forget(connection)
         try? poller.remove(connection.socket.raw)
         for group in connection.watches.map(\.group) {
             audiences[group]?.remove(connection)

@@ -169,9 +169,9 @@ extension Server {
             if let error = host.flush() {
                 throw .storageFailed(reason: "the journal cannot be written: \(error)", errno: error.errno.rawValue)
             }
-            var writer = JSONWriter(capacity: 128)
-            host.text.writeReply(host.state.position.revision, changed: [], to: &writer)
-            return answer(target, with: writer.bytes, on: host, durable: request.isDurable)
+            var reply: [UInt8] = []
+            host.ledger.text.writeReply(host.position.revision, changed: [], to: &reply)
+            return answer(target, with: reply, on: host, durable: request.isDurable)
         }
         let reply = GroupHost.PendingReply(
             target: target, success: .changes, isDurable: request.isDurable || configuration.durability == .power)

@@ -71,7 +71,7 @@ final class Server {
     private var dirtyCircles: [AudienceCircle] = []
     private var turnTime: Timestamp?
     private var isInTurn = false
-    /// The connection that was answered last.
+    /// The connection that was asked for last; never one that is closed.
     private var recentConnection: Connection?
     /// The messages of this turn's commits, which all observers of the whole group share. The commits are held too: an
     /// address alone could be another's by now.
@@ -119,11 +119,12 @@ extension Server {
         endTurn()
         isInTurn = false
         turnTime = nil
-        recentConnection = nil
     }
 
     func markDirty(_ host: GroupHost) {
-        if host.batch.count == 1 { dirtyHosts.append(host) }
+        guard !host.isDirty else { return }
+        host.isDirty = true
+        dirtyHosts.append(host)
     }
 
     func markForSync(_ host: GroupHost) {
@@ -150,6 +151,7 @@ extension Server {
 
     func flushJournals() {
         while let host = dirtyHosts.popLast() {
+            host.isDirty = false
             host.flush()
             host.compactIfNeeded()
         }
@@ -283,17 +285,27 @@ extension Server {
         markDirty(connection)
     }
 
-    /// The same with a message that `write` puts out.
-    func answer(_ target: Connection.ReplyTarget, writing write: (inout JSONWriter) -> Void) {
-        guard let serial = target.serial, let connection = connection(target.connection) else { return }
-        connection.fill(serial, writing: write)
+    /// The same for this call and so many behind it, with messages that `write` puts out one behind the other.
+    ///
+    /// - Returns: false where it is not their turn yet: each is to be answered by itself then.
+    func answer(
+        _ target: Connection.ReplyTarget, and others: Int, writing write: (inout [UInt8]) -> Void
+    ) -> Bool {
+        guard let serial = target.serial, let connection = connection(target.connection),
+            connection.fill(serial, and: others, writing: write)
+        else { return false }
         markDirty(connection)
+        return true
     }
 
-    /// The connection, unless it is closed. Those answered in one turn are few.
-    private func connection(_ id: UInt64) -> Connection? {
-        if let recentConnection, recentConnection.id == id, !recentConnection.isClosed { return recentConnection }
+    /// The connection, unless it is closed. Mostly it is the one of the call before.
+    func connection(_ id: UInt64) -> Connection? {
+        if let recentConnection, recentConnection.id == id { return recentConnection }
         recentConnection = connections[id]
         return recentConnection
+    }
+
+    func forget(_ connection: Connection) {
+        if recentConnection === connection { recentConnection = nil }
     }
 }

@@ -14,8 +14,15 @@ extension WatchReply {
 
     /// The same behind other messages.
     func appendMessage(to bytes: inout [UInt8]) {
-        JSONWriter.append(to: &bytes, write)
+        guard case .recorded(let recorded) = self else { return JSONWriter.append(to: &bytes, write) }
+        // What comes most, in three pieces that are there already.
+        bytes.append(contentsOf: Self.commitHead)
+        bytes.append(contentsOf: recorded.encoded)
+        bytes.append(contentsOf: Self.commitEnd)
     }
+
+    private static let commitHead = Array(#"{"parameters":{"commit":"#.utf8)
+    private static let commitEnd = Array(#"},"continues":true}"#.utf8) + [0]
 
     private func write(_ writer: inout JSONWriter) {
         writer.beginObject()

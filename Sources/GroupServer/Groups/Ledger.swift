@@ -1,0 +1,278 @@
+import GroupCore
+import GroupFiles
+import GroupModel
+import GroupProtocol
+import PropertyList
+import Varlink
+
+/// What a commit passes on its way: the group's state, which has it at once, and the line of those that the journal gets when
+/// the turn ends.
+///
+/// One value, that of its `GroupHost`: what a write touches is touched by nobody else meanwhile, and the compiler sees that,
+/// instead of each step when it runs.
+struct Ledger {
+    var state: GroupState
+    var text: GroupText
+    private(set) var line = RecordLine()
+    /// The commits in line.
+    private(set) var batch: [Batched] = []
+    private let pattern: OrdinarySet.Pattern
+    /// The emptied ones of the batch before: their room serves the next one.
+    private var spareLine = RecordLine()
+    private var spareBatch: [Batched] = []
+
+    /// How many commits of room an idle group keeps.
+    private static let keptBatch = 256
+
+    /// A commit that is in line.
+    struct Batched {
+        /// Among the bytes of the line.
+        let payload: Range<Int>
+        /// Where the one key is that changed, among the same bytes; empty where it is not known.
+        let key: Range<Int>
+        let revision: Int64
+        let time: Timestamp
+        /// What takes back the replacing of a string; another commit's details say it.
+        let replacement: GroupState.Replacement?
+        let target: Connection.ReplyTarget?
+        let isDurable: Bool
+        /// Nil for a replaced string of which nobody needs more.
+        let details: Details?
+    }
+
+    /// What most commits need not have.
+    final class Details {
+        let changes: [Change]
+        /// Of the group's own values, where administrators' layers make that something else; else nil.
+        let own: [Change]?
+        let origin: OriginText
+        let tag: String?
+        let undo: GroupState.Undo?
+        /// What is answered, where it is not the position and the keys that changed.
+        let message: [UInt8]?
+
+        init(
+            changes: [Change], own: [Change]? = nil, origin: OriginText, tag: String?, undo: GroupState.Undo? = nil,
+            message: [UInt8]? = nil
+        ) {
+            self.changes = changes
+            self.own = own
+            self.origin = origin
+            self.tag = tag
+            self.undo = undo
+            self.message = message
+        }
+    }
+
+    init(_ state: GroupState) {
+        self.state = state
+        text = GroupText(state.identifier, state.position.epoch)
+        pattern = OrdinarySet.Pattern(state.identifier)
+    }
+}
+
+// MARK: - Commits
+
+extension Ledger {
+    /// Makes changes the next commit. `own` is what changes of the group's own values, where that is something else.
+    mutating func commit(
+        _ changes: [Change], own: [Change]?, at time: Timestamp, origin: OriginText, tag: String?,
+        reply: GroupHost.PendingReply?
+    ) {
+        let revision = state.position.revision + 1
+        let payload = Self.add(changes, revision, time, origin, tag, &text, to: &line)
+        var message: [UInt8]?
+        if case .message(let bytes)? = reply?.success { message = bytes }
+        let details = Details(
+            changes: changes, own: own, origin: origin, tag: tag,
+            undo: state.apply(own ?? changes, revision: revision), message: message)
+        batch.append(
+            Batched(
+                payload: payload, key: 0..<0, revision: revision, time: time, replacement: nil, target: reply?.target,
+                isDurable: reply?.isDurable ?? false, details: details))
+    }
+
+    private static func add(
+        _ changes: [Change], _ revision: Int64, _ time: Timestamp, _ origin: OriginText, _ tag: String?,
+        _ text: inout GroupText, to line: inout RecordLine
+    ) -> Range<Int> {
+        line.add { bytes in
+            JSONWriter.append(to: &bytes) {
+                text.write(changes, revision: revision, time: time, origin: origin, tag: tag, to: &$0)
+            }
+        }
+    }
+
+    /// Hands over what is in line; what comes then is of the next batch.
+    mutating func takeBatch() -> (commits: [Batched], line: RecordLine) {
+        let taken = (batch, line)
+        batch = spareBatch
+        line = spareLine
+        spareBatch = []
+        spareLine = RecordLine()
+        return taken
+    }
+
+    /// Takes back the room of a batch that is done.
+    mutating func reuse(_ commits: consuming [Batched], _ line: consuming RecordLine) {
+        commits.removeAll(keepingCapacity: commits.capacity <= Self.keptBatch)
+        line.removeAll()
+        spareBatch = commits
+        spareLine = line
+    }
+
+    /// Takes back a commit, the newest one that there is.
+    mutating func revert(_ commit: Batched, in line: RecordLine) {
+        if let undo = commit.details?.undo { return state.revert(undo) }
+        guard let replacement = commit.replacement,
+            let change = JournalEntry.StateChange(line.bytes.span.extracting(commit.payload), of: state.identifier)?
+                .changes.first
+        else { preconditionFailure("a record of ours that does not read: revision \(commit.revision)") }
+        state.revert(replacement, of: change)
+    }
+}
+
+// MARK: - Replies
+
+extension Ledger {
+    /// What a write says: the position, and which keys changed.
+    mutating func writeReply(_ commit: Batched, _ line: RecordLine, to bytes: inout [UInt8]) {
+        if !commit.key.isEmpty {
+            text.writeReply(commit.revision, changedKey: line.bytes.span.extracting(commit.key), to: &bytes)
+        } else {
+            let changes = commit.details?.changes ?? []
+            text.writeReply(commit.revision, changed: changes.filter { !$0.isHidden }, to: &bytes)
+        }
+    }
+
+    /// The same of several commits, one reply behind the other.
+    mutating func writeReplies(_ commits: ArraySlice<Batched>, _ line: RecordLine, to bytes: inout [UInt8]) {
+        for place in commits.indices { writeReply(commits[place], line, to: &bytes) }
+    }
+}
+
+extension ArraySlice<Ledger.Batched> {
+    /// How many commits at the front are answered to one connection as soon as the journal has them, one after the other and
+    /// each with what a write says.
+    var rowOfReplies: (target: Connection.ReplyTarget, serial: Int, count: Int)? {
+        guard let first, let target = first.target, let serial = target.serial, first.isAnsweredAtOnce else {
+            return nil
+        }
+        var count = 1
+        for place in indices.dropFirst() {
+            let next = self[place]
+            guard next.isAnsweredAtOnce, next.target?.connection == target.connection,
+                next.target?.serial == serial + count
+            else { break }
+            count += 1
+        }
+        return (target, serial, count)
+    }
+}
+
+extension Ledger.Batched {
+    fileprivate var isAnsweredAtOnce: Bool { !isDurable && details?.message == nil }
+}
+
+extension CommitIndex {
+    /// The line of these commits is at `offset` of the journal.
+    mutating func append(_ commits: [Ledger.Batched], from offset: UInt64) {
+        for place in commits.indices {
+            let payload = commits[place].payload
+            append(
+                Entry(
+                    offset: offset + UInt64(RecordLine.start(ofPayload: payload)), size: payload.count,
+                    time: commits[place].time))
+        }
+    }
+}
+
+// MARK: - Ordinary sets
+
+extension Ledger {
+    /// What holds for all sets that are taken at a time.
+    struct Terms {
+        var limits: Limits
+        /// What a message may have, in bytes.
+        var messageSize: Int
+        var time: Timestamp
+        var origin: OriginText
+        /// Somebody watches the group, or the log names each commit.
+        var isWatched: Bool
+        /// Of keys that changed behind this revision it is noted already what the file has.
+        var notedSince: Int64
+        var isDurable: Bool
+        var connection: UInt64
+        /// The place of the next call's reply.
+        var serial: Int
+        /// How many calls may be served.
+        var budget: Int
+    }
+
+    /// Makes commits of the ordinary sets at the front of what a connection sent: from the bytes of the message to those of
+    /// the journal and of the state, without a string or a change in between, unless somebody needs them.
+    ///
+    /// - Returns: how many messages were taken, and how many bytes they have. It ends with the first that is not as simple
+    ///   as that, of which nothing has happened: the ordinary way says how it is.
+    mutating func takeOrdinarySets(_ bytes: Span<UInt8>, on terms: Terms) -> (count: Int, size: Int) {
+        var count = 0
+        var start = 0
+        while count < terms.budget {
+            guard let set = OrdinarySet(bytes, from: start, like: pattern), set.end < bytes.count, bytes[set.end] == 0,
+                set.end - start <= terms.messageSize, set.isSound(in: bytes),
+                take(set, of: bytes, on: terms, serial: terms.serial + count)
+            else { break }
+            count += 1
+            start = set.end + 1
+        }
+        return (count, start)
+    }
+
+    private mutating func take(_ set: OrdinarySet, of bytes: Span<UInt8>, on terms: Terms, serial: Int) -> Bool {
+        let revision = state.revision + 1
+        guard let taken = Self.replace(set, of: bytes, on: terms, revision, &state, &text, &line) else { return false }
+        let details = taken.change.map {
+            Details(changes: [$0], origin: terms.origin, tag: terms.isWatched ? set.tag(in: bytes) : nil)
+        }
+        batch.append(
+            Batched(
+                payload: taken.payload, key: taken.key, revision: revision, time: terms.time,
+                replacement: taken.replacement,
+                target: Connection.ReplyTarget(connection: terms.connection, serial: serial),
+                isDurable: terms.isDurable, details: details))
+        return true
+    }
+
+    private struct Taken {
+        var replacement: GroupState.Replacement
+        var payload: Range<Int>
+        var key: Range<Int>
+        var change: Change?
+    }
+
+    private static func replace(
+        _ set: OrdinarySet, of message: Span<UInt8>, on terms: Terms, _ revision: Int64, _ state: inout GroupState,
+        _ text: inout GroupText, _ line: inout RecordLine
+    ) -> Taken? {
+        var (payload, key) = (0..<0, 0..<0)
+        var change: Change?
+        let replacement = state.replaceString(
+            of: message.extracting(set.key), with: message.extracting(set.text), limits: terms.limits
+        ) { old, lastRevision in
+            payload = line.add { bytes in
+                key = text.write(
+                    set, of: message, old: old, revision: revision, time: terms.time, origin: terms.origin, to: &bytes)
+            }
+            if terms.isWatched || lastRevision <= terms.notedSince { change = set.change(in: message, old: old) }
+        }
+        return replacement.map { Taken(replacement: $0, payload: payload, key: key, change: change) }
+    }
+}
+
+extension OrdinarySet {
+    fileprivate func change(in message: Span<UInt8>, old: Span<UInt8>) -> Change {
+        Change(
+            key: Key(String(copying: message.extracting(key))), old: .string(String(copying: old)),
+            new: .string(String(copying: message.extracting(text))))
+    }
+}
