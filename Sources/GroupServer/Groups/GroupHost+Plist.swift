@@ -91,6 +91,12 @@ extension GroupHost {
         }
     }
 
+    /// Whether writes are taken whatever stands in the way of the file.
+    var takesWrites: Bool {
+        if case .readOnly? = plist.obstacle { return false }
+        return !isUnknown
+    }
+
     /// Whether the settings are unknown: the file cannot be read, and nothing was ever known of it.
     var isUnknown: Bool {
         switch plist.obstacle {

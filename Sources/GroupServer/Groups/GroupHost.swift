@@ -107,7 +107,9 @@ extension GroupHost {
     ///
     /// - Returns: how many bytes they have; 0 where this group takes none now.
     func takeOrdinarySets(_ bytes: Span<UInt8>, from connection: Connection) -> Int {
-        guard plist.obstacle == nil, ledger.state.layers.isEmpty, schema == nil else { return 0 }
+        // Each use of an unowned reference looks whether it is there.
+        let server = server
+        guard plist.obstacle == nil || takesWrites, ledger.state.layers.isEmpty, schema == nil else { return 0 }
         let (calls, room) = (connection.nextSerial, connection.freeSlots)
         let terms = Ledger.Terms(
             limits: server.configuration.limits, messageSize: server.configuration.messageSize, time: server.now,
@@ -128,6 +130,7 @@ extension GroupHost {
     @discardableResult
     func flush() -> SystemError? {
         guard !ledger.batch.isEmpty else { return nil }
+        let server = server
         let (commits, line) = ledger.takeBatch()
         let offset: UInt64
         do throws(SystemError) {

@@ -84,8 +84,12 @@ extension Server {
             guard let count = connection.receive(into: &receiveBuffer) else { return close(connection) }
             markDirty(connection)
             let taken = takeOrdinarySets(count, from: connection)
-            if taken < count { connection.append(receiveBuffer[taken..<count]) }
-            serve(connection)
+            if taken < count {
+                connection.append(receiveBuffer[taken..<count])
+                serve(connection)
+            }
+            // The end of the turn looks at it once more.
+            return
         } else if events.contains(.hangUp) || events.contains(.error) {
             // Closed on both sides: nobody is there to read what is left.
             return close(connection)

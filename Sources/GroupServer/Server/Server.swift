@@ -66,6 +66,10 @@ final class Server {
     private var dirtyHosts: [GroupHost] = []
     private var hostsToSync: [GroupHost] = []
     private var dirtyConnections: [Connection] = []
+    /// The emptied array of the round before: its room serves the next one.
+    private var spareConnections: [Connection] = []
+    /// Observers may have to be told something, somebody waits for a sync, or messages are held for others.
+    private var hasNews = false
     private var dirtyStreams: [Connection] = []
     /// Those who are to be told of this turn's commits.
     private var dirtyCircles: [AudienceCircle] = []
@@ -129,6 +133,7 @@ extension Server {
 
     func markForSync(_ host: GroupHost) {
         if !hostsToSync.contains(where: { $0 === host }) { hostsToSync.append(host) }
+        hasNews = true
     }
 
     func markDirty(_ connection: Connection) {
@@ -143,6 +148,8 @@ extension Server {
             flushJournals()
             sendReplies()
         } while serveWaitingCalls() || !dirtyHosts.isEmpty
+        guard hasNews else { return }
+        hasNews = false
         startSyncs()
         broadcast()
         drainStreams()
@@ -168,16 +175,22 @@ extension Server {
     }
 
     private func serveWaitingCalls() -> Bool {
-        let dirty = dirtyConnections
-        dirtyConnections = []
+        var dirty = dirtyConnections
+        dirtyConnections = spareConnections
+        spareConnections = []
         for connection in dirty { connection.isDirty = false }
         var hasServed = false
-        for connection in dirty where !connection.isClosed {
+        // The others have been settled when they were sent to.
+        for connection in dirty where !connection.isBetweenMessages && !connection.isClosed {
             if serve(connection) { hasServed = true }
             settle(connection)
         }
+        dirty.removeAll(keepingCapacity: dirty.capacity <= Self.keptConnections)
+        spareConnections = dirty
         return hasServed
     }
+
+    private static let keptConnections = 64
 
     private func drainStreams() {
         let dirty = dirtyStreams
@@ -206,6 +219,7 @@ extension Server {
         if let shared = sharedMessages[ObjectIdentifier(recorded)] { return shared.bytes }
         let bytes = reply.message
         sharedMessages[ObjectIdentifier(recorded)] = (recorded, bytes)
+        hasNews = true
         return bytes
     }
 
@@ -215,6 +229,7 @@ extension Server {
     func deliver(_ recorded: RecordedCommit) {
         guard let audience = audiences[recorded.commit.group] else { return }
         dirtyCircles += audience.take(recorded)
+        hasNews = true
     }
 
     /// Sends this turn's commits: one text for all who have been told everything before; the others queue.
@@ -277,6 +292,7 @@ extension Server {
         guard !connection.isStreamDirty else { return }
         connection.isStreamDirty = true
         dirtyStreams.append(connection)
+        hasNews = true
     }
 
     func answer(_ target: Connection.ReplyTarget, with reply: [UInt8]) {
