@@ -122,6 +122,7 @@ int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
 }
 
 int cshim_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int cshim_eventfd_blocking(void) { return eventfd(0, EFD_CLOEXEC); }
 int cshim_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
 
 int cshim_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }

@@ -84,10 +84,11 @@ extension EventLoop {
 
     /// The same with a poller in front: its descriptors are waited for together with the sources, and what is ready there
     /// is handled without a step through sd-event. That is one system call a turn, where a poller among the sources would
-    /// take three and the loop's own bookkeeping. The sources have their turns in between.
+    /// take three and the loop's own bookkeeping. The sources have their turns in between. What other threads post is run
+    /// without such a step, too.
     ///
     /// - Parameters:
-    ///   - front: whose token `UInt64.max` belongs to the loop from now on.
+    ///   - front: whose tokens `UInt64.max` and the one before it belong to the loop from now on.
     ///   - handler: called with the number of the events that `front` has.
     /// - Returns: the code given to `exit`.
     /// - Throws: what the kernel or sd-event refuses; the loop is over then.
@@ -95,6 +96,8 @@ extension EventLoop {
         owner.store(cshim_gettid(), ordering: .releasing)
         let sources = RawDescriptor(rawValue: try unsafe sdCall("sd_event_get_fd", sd_event_get_fd(event)))
         try front.add(sources, token: .max, .readable)
+        try front.add(wake.raw, token: Self.wakeToken, .readable)
+        unsafe _ = sd_event_source_set_enabled(wakeSource, Int32(SD_EVENT_OFF))
         // Sources may be ready, or be now that one of them ran: they are asked until they have nothing to do.
         var mayHaveReady = true
         while true {
@@ -104,17 +107,28 @@ extension EventLoop {
                 if unsafe sd_event_get_state(event) == SD_EVENT_FINISHED { break }
             }
             let count = try front.fill(timeoutMilliseconds: mayHaveReady ? 0 : -1)
-            // The loop's own event is no business of the handler's.
-            let own = (0..<count).contains { front[$0].token == .max }
-            if own { mayHaveReady = true }
-            if count > (own ? 1 : 0) { handler(count) }
+            // The loop's own events are no business of the handler's.
+            var own = 0
+            var isPosted = false
+            for index in 0..<count {
+                let token = front[index].token
+                if token == .max { mayHaveReady = true }
+                if token == Self.wakeToken { isPosted = true }
+                if token >= Self.wakeToken { own += 1 }
+            }
+            if count > own { handler(count) }
+            if isPosted { drain() }
         }
         try front.remove(sources)
+        try front.remove(wake.raw)
+        unsafe _ = sd_event_source_set_enabled(wakeSource, Int32(SD_EVENT_ON))
         var code: Int32 = 0
         try unsafe sdCall("sd_event_get_exit_code", sd_event_get_exit_code(event, &code))
         drain()
         return code
     }
+
+    private static var wakeToken: UInt64 { .max - 1 }
 
     /// sd-event arms its timers when it is asked for a turn: after a change it must be, before the loop sleeps.
     func noteChange() {

@@ -21,7 +21,7 @@ package final class WorkerThread: Sendable {
     private let signal: FileDescriptor
 
     package init(name: String) throws(SystemError) {
-        signal = FileDescriptor(owning: try systemCall("eventfd") { cshim_eventfd() })
+        signal = FileDescriptor(owning: try systemCall("eventfd") { cshim_eventfd_blocking() })
         var thread = cshim_thread()
         let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
             guard let pointer = unsafe pointer else { return }
@@ -75,7 +75,7 @@ package final class WorkerThread: Sendable {
             for job in batch { job() }
             if !batch.isEmpty { continue }
             if isStopping { return }
-            _ = cshim_poll(signal.rawValue, CSHIM_POLLIN, -1, -1)
+            // Blocks until there is a count.
             cshim_wake_drain(signal.rawValue)
         }
     }

@@ -48,6 +48,7 @@ int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
 
 /* <sys/eventfd.h> and <sys/prctl.h> are not in the Glibc module. */
 int cshim_eventfd(void);                   /* EFD_CLOEXEC | EFD_NONBLOCK */
+int cshim_eventfd_blocking(void);          /* EFD_CLOEXEC: to read is to wait */
 int cshim_set_parent_death_signal(int signal);
 
 /* struct epoll_event holds a union with a pointer, unsafe to Swift; <sys/epoll.h> is not in the Glibc module. At most

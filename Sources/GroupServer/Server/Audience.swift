@@ -59,7 +59,8 @@ final class Audience {
 /// Those who watch the same keys of a group: what one of them is told all are told, in one text.
 final class AudienceCircle {
     struct Member {
-        unowned let connection: Connection
+        /// Held until it is closed, which takes it out of its audiences.
+        let connection: Connection
         /// Of the group in the connection's stream.
         let place: Int
     }
