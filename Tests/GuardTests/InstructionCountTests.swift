@@ -15,11 +15,11 @@ struct InstructionCountTests {
         /// From the program's beginning to its end, with an answer in between.
         static let startWithManyKeys = 100_000_000
         /// One of 64 acknowledged writes that are under way on a connection.
-        static let writeInARow = 36_500
+        static let writeInARow = 18_700
         /// One write that a hundred observers of its key are told of.
         static let writeWithObservers = 260_000
         /// `string(forKey:)` of one of a thousand keys.
-        static let libraryRead = 2_600
+        static let libraryRead = 1_600
     }
 
     @Test func `a start with ten thousand keys`() throws {
