@@ -113,9 +113,9 @@ extension GroupHost {
         let (calls, room) = (connection.nextSerial, connection.freeSlots)
         let terms = Ledger.Terms(
             limits: server.configuration.limits, messageSize: server.configuration.messageSize, time: server.now,
-            origin: connection.origin, isWatched: server.isWatched(identifier) || Log.threshold == .debug, notedSince: plist.base.notedSince,
-            isDurable: server.configuration.durability == .power, connection: connection.id, serial: calls,
-            budget: room)
+            origin: connection.origin, isWatched: server.isWatched(identifier) || Log.threshold == .debug,
+            notedSince: plist.base.notedSince, isDurable: server.configuration.durability == .power,
+            connection: connection.id, serial: calls, budget: room)
         let taken = ledger.takeOrdinarySets(bytes, on: terms)
         guard taken.count > 0 else { return 0 }
         connection.openSlots(taken.count)
