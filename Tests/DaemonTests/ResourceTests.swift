@@ -58,9 +58,12 @@ struct ResourceTests {
         var clients = try (0..<60).map { _ in try SettingsPeer(daemon) }
         let last = try #require(clients.last)
         try last.send(.listGroups)
-        let ticks = try Self.processorTicks(process.pid)
-        #expect(last.peer.isQuiet(milliseconds: 400))
-        #expect(try Self.processorTicks(process.pid) - ticks < 20)
+        // What the start left to do may take a while on a busy machine; who spins never comes to rest.
+        let rests = try eventually {
+            let ticks = try Self.processorTicks(process.pid)
+            return last.peer.isQuiet(milliseconds: 400) && (try Self.processorTicks(process.pid)) - ticks < 20
+        }
+        #expect(rests)
         clients.removeFirst(40)
         #expect(try last.receive().error == nil)
         process.kill(SIGTERM)
