@@ -13,7 +13,8 @@ extension FileDescriptor {
             let count = try append(upTo: step, to: &bytes)
             if bytes.count > limit { throw SystemError(errno: .fileTooLarge, call: "read") }
             if count == 0 { return bytes }
-            step = max(step - count, 64 * 1024)
+            // Files in /proc have no size and are small: room grows with what they turn out to hold.
+            step = max(step - count, min(max(bytes.count, 4096), 64 * 1024))
         }
     }
 

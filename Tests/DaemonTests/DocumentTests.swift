@@ -280,7 +280,8 @@ struct PolledDocumentTests {
     @Test("where no watches are left the files are polled, and the same is told")
     func polling() throws {
         let mounted = try MountedDaemon(
-            configuration: ["PollIntervalSec=0.05"], mounts: "echo 5 > /proc/sys/user/max_inotify_watches")
+            configuration: ["PollIntervalSec=0.05"], ofUsers: true,
+            mounts: "echo 5 > /proc/sys/user/max_inotify_watches")
         let peer = try mounted.daemon.peer(with: .example)
         let documents = "\(mounted.daemon.root)/group.com.example.app/Documents"
         try Data("1".utf8).write(to: URL(filePath: "\(documents)/a"))

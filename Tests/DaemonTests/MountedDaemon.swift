@@ -13,22 +13,56 @@ final class MountedDaemon {
 
     private static let isRoot = geteuid() == 0
     /// What unshare(1) is to make. From a namespace of users nobody sees what root's processes are.
-    static let namespaces = isRoot ? ["--mount"] : ["--user", "--map-root-user", "--mount"]
+    static let namespaces = isRoot ? ["--mount"] : ofUsers
+    private static let ofUsers = ["--user", "--map-root-user", "--mount"]
 
-    /// `mounts` are shell commands that are run before it, with `$ROOT` and `$STATE`.
-    init(configuration: [String] = [], mounts: String) throws {
-        daemon = try RunningDaemon(configuration: configuration, starts: false)
+    /// Passes on what clients and the daemon say to each other, as long as the daemon lives.
+    private static let relay = """
+        import os, socket, sys, threading
+        def pump(source, sink):
+            try:
+                while data := source.recv(65536): sink.sendall(data)
+                sink.shutdown(socket.SHUT_WR)
+            except OSError: pass
+        os.makedirs(os.path.dirname(sys.argv[1]), 0o700, exist_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(sys.argv[1])
+        listener.listen(64)
+        listener.settimeout(1)
+        parent = os.getppid()
+        while os.getppid() == parent:
+            try: client, _ = listener.accept()
+            except TimeoutError: continue
+            client.settimeout(None)
+            daemon = socket.socket(socket.AF_UNIX)
+            try: daemon.connect(sys.argv[2])
+            except OSError:
+                client.close()
+                continue
+            for pair in (client, daemon), (daemon, client):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+        """
+
+    /// `mounts` are shell commands that are run before it, with `$ROOT` and `$STATE`. `ofUsers` puts it into a namespace of
+    /// users, which has limits of its own; there it sees clients through a relay only, which stands in the namespace.
+    init(configuration: [String] = [], ofUsers: Bool = false, mounts: String) throws {
+        let daemon = try RunningDaemon(configuration: configuration, starts: false)
+        self.daemon = daemon
         for path in [daemon.root, daemon.state] {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
-        let script = "set -e; \(mounts); exec \"$0\" \"$@\""
+        let inner = ofUsers ? daemon.directory.file("inner/socket") : daemon.socket
+        let relay = ofUsers ? "python3 -c \"$RELAY\" \(daemon.socket) \(inner) & " : ""
+        let script = "set -e; \(mounts); \(relay)exec \"$0\" \"$@\""
         process = try ChildProcess(
             "/usr/bin/unshare",
-            Self.namespaces + ["/bin/sh", "-c", script, daemonProgram]
-                + daemon.commandLine,
-            environment: ["ROOT": daemon.root, "STATE": daemon.state, "HOME": daemon.directory.path])
-        let daemon = self.daemon
+            (ofUsers ? Self.ofUsers : Self.namespaces) + ["/bin/sh", "-c", script, daemonProgram]
+                + daemon.commandLine.map { $0 == daemon.socket ? inner : $0 },
+            environment: [
+                "ROOT": daemon.root, "STATE": daemon.state, "HOME": daemon.directory.path, "RELAY": Self.relay,
+                "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+            ])
         let serves = eventually(seconds: 20) { (try? SettingsPeer(daemon).groups()) != nil }
         if !serves {
             process.kill(SIGKILL)

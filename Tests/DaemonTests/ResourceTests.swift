@@ -61,7 +61,8 @@ struct ResourceTests {
         // What the start left to do may take a while on a busy machine; who spins never comes to rest.
         let rests = try eventually {
             let ticks = try Self.processorTicks(process.pid)
-            return last.peer.isQuiet(milliseconds: 400) && (try Self.processorTicks(process.pid)) - ticks < 20
+            guard last.peer.isQuiet(milliseconds: 400) else { return false }
+            return try Self.processorTicks(process.pid) - ticks < 20
         }
         #expect(rests)
         clients.removeFirst(40)
