@@ -30,7 +30,8 @@ import Testing
     }
 
     private func run(kills: Int, seed: UInt64) throws {
-        let daemon = try RunningDaemon()
+        // What is asked in the end is asked of the history: all of it is kept, however fast the machine.
+        let daemon = try RunningDaemon(configuration: ["HistoryCommits=1000000"])
         let peer = try SettingsPeer(daemon)
         try peer.create(group)
         try save(Self.text, to: daemon.plist(group.string))
