@@ -68,12 +68,25 @@ package enum Confinement: Hashable, Sendable {
     /// Its processes are in control groups of its name, where snapd puts them.
     private static func snap(_ pid: Int32) -> Confinement? {
         do throws(SystemError) {
-            let text = String(
-                decoding: try Files.open("/proc/\(pid)/cgroup", .readOnly).readAll(limit: 64 << 10), as: UTF8.self)
-            return snapName(text).map(Confinement.snap)
+            let bytes = try Files.open("/proc/\(pid)/cgroup", .readOnly).readAll(limit: 64 << 10)
+            // Nearly always: the text is taken apart only where there is something to find.
+            guard mayNameSnap(bytes) else { return nil }
+            return snapName(String(decoding: bytes, as: UTF8.self)).map(Confinement.snap)
         } catch {
             return .unknown(reason: "the control groups of process \(pid) cannot be read: \(error.errno)")
         }
+    }
+
+    /// Whether `/snap.` is anywhere in it.
+    static func mayNameSnap(_ bytes: [UInt8]) -> Bool {
+        let mark = Array("/snap.".utf8)
+        var matched = 0
+        for byte in bytes {
+            // The mark begins with a sign that it does not have again.
+            matched = byte == mark[matched] ? matched + 1 : byte == mark[0] ? 1 : 0
+            if matched == mark.count { return true }
+        }
+        return false
     }
 
     /// Of `0::/user.slice/…/snap.NAME.APP-….scope`, in the unified hierarchy, systemd's, or the freezer's.

@@ -14,7 +14,7 @@ extension FileDescriptor {
             if bytes.count > limit { throw SystemError(errno: .fileTooLarge, call: "read") }
             if count == 0 { return bytes }
             // Files in /proc have no size and are small: room grows with what they turn out to hold.
-            step = max(step - count, min(max(bytes.count, 4096), 64 * 1024))
+            step = max(step - count, min(max(bytes.count, 1024), 64 * 1024))
         }
     }
 
