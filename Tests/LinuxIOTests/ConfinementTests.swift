@@ -36,5 +36,6 @@ struct ConfinementTests {
         ] as [(String, String?)])
     func snap(_ text: String, _ name: String?) {
         #expect(Confinement.snapName(text) == name)
+        #expect(Confinement.mayNameSnap(Array(text.utf8)) || name == nil)
     }
 }
