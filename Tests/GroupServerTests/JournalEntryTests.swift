@@ -212,6 +212,33 @@ import Testing
         #expect(replay.state.values == ["a": .integer(1)])
     }
 
+    @Test(arguments: [
+        #"{"kin:"d"client","client":"t","processId":1,"tag":"x"}"#, #"{"kind":"client","client":"a","client":"b"}"#,
+        #"{"kind":"somebody"}"#, #"{"kind":"client","client":"\q"}"#, #"{"kind":"client","processId":x}"#, "{}",
+    ])
+    func `an origin that is none makes no commit, for whichever reader`(_ origin: String) throws {
+        let text =
+            #"{"group":"group.com.example.app","revision":1,"time":"2026-11-30T09:00:00Z","origin":"# + origin
+            + #","changes":[{"key":"a","new":{"integer":1}}]}"#
+        let payload = Array(text.utf8)
+        #expect(JournalEntry.StateChange(payload.span, of: try group()) == nil)
+        #expect(JournalEntry(payload.span) == nil)
+    }
+
+    @Test(arguments: [
+        #"{"kind":"administrator"}"#, #"{"kind":"client","client":"a\"b","processId":7,"unit":"u.service","tag":"é"}"#,
+        #"{"kind":"daemon","tag":"t"}"#,
+    ])
+    func `an origin as it is written is one, for either reader`(_ origin: String) throws {
+        let text =
+            #"{"group":"group.com.example.app","revision":1,"time":"2026-11-30T09:00:00Z","origin":"# + origin
+            + #","changes":[{"key":"a","new":{"integer":1}}]}"#
+        let payload = Array(text.utf8)
+        #expect(JournalReading.contradiction(in: payload, of: try group()) == nil)
+        let change = try #require(JournalEntry.StateChange(payload.span, of: try group()))
+        #expect(change.isAdministrator == origin.contains("administrator"))
+    }
+
     @Test func `a history that is cut short is nonsense and not a state`() throws {
         let header = JournalEntry.header(group: try group().string, epoch: epoch, history: 2).encoded
         var replay = try Replay(try group(), header: header)

@@ -87,8 +87,10 @@ extension JournalEntry {
         static let differences = JSONCursor.Name("differences")
         static let layer = JSONCursor.Name("layer")
         static let hidden = JSONCursor.Name("hidden")
-        /// How the origin of an administrator's commit begins.
-        static let administrator = Array(#"{"kind":"administrator""#.utf8)
+        static let kind = JSONCursor.Name("kind")
+        static let processId = JSONCursor.Name("processId")
+        /// What an origin has behind its kind, each at most once and in this order.
+        static let restOfOrigin = ["client", "processId", "unit", "tag"].map { JSONCursor.Name($0) }
     }
 }
 
@@ -138,9 +140,7 @@ extension JSONCursor {
         in bytes: Span<UInt8>
     ) throws(Unexpected) -> (isAdministrator: Bool, changes: [Change]) {
         try next(Member.origin, in: bytes)
-        var origin = self
-        let isAdministrator = origin.skip(Member.administrator, in: bytes)
-        try skipValue(in: bytes)
+        let isAdministrator = try originKind(in: bytes) == .administrator
         try next(Member.changes, in: bytes)
         var changes: [Change] = []
         try open("[", in: bytes)
@@ -150,6 +150,21 @@ extension JSONCursor {
         guard try !another(until: "}", in: bytes) else { throw Unexpected() }
         try end(in: bytes)
         return (isAdministrator, changes)
+    }
+
+    /// All of the origin is read, though its kind alone counts: what is taken here is a commit for every other reader, too.
+    private mutating func originKind(in bytes: Span<UInt8>) throws(Unexpected) -> Origin.Kind {
+        try open("{", in: bytes)
+        try expect(Member.kind, in: bytes)
+        guard let kind = Origin.Kind(rawValue: try string(in: bytes)) else { throw Unexpected() }
+        var rest = Member.restOfOrigin[...]
+        while try another(until: "}", in: bytes) {
+            let name = try name(in: bytes)
+            guard let place = rest.firstIndex(of: name) else { throw Unexpected() }
+            rest = rest[(place + 1)...]
+            if name == Member.processId { _ = try number(in: bytes) } else { _ = try text(in: bytes) }
+        }
+        return kind
     }
 
     private mutating func change(in bytes: Span<UInt8>) throws(Unexpected) -> Change {
@@ -162,10 +177,12 @@ extension JSONCursor {
                 change.old = try value(in: bytes)
             } else if name == Member.new, change.new == nil {
                 change.new = try value(in: bytes)
-            } else if name == Member.layer, let layer = Layer(rawValue: try string(in: bytes)) {
+            } else if name == Member.layer, change.layer == .group,
+                let layer = Layer(rawValue: try string(in: bytes)), layer != .group
+            {
                 change.layer = layer
-            } else if name == Member.hidden {
-                change.isHidden = try boolean(in: bytes)
+            } else if name == Member.hidden, !change.isHidden, try boolean(in: bytes) {
+                change.isHidden = true
             } else {
                 throw Unexpected()
             }

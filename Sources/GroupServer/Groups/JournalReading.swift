@@ -20,13 +20,13 @@ package enum JournalReading {
     /// What is wrong with how one payload is read: the reader of many records must find in it what the one of trees does,
     /// and what is written of it must read as the same.
     package static func contradiction(in payload: [UInt8], of group: GroupIdentifier) -> String? {
-        // The reader of many records passes over what it does not need, whatever stands there: the checksum vouches for it.
-        guard let entry = JournalEntry(payload.span) else { return nil }
+        let entry = JournalEntry(payload.span)
         if let change = JournalEntry.StateChange(payload.span, of: group) {
-            guard case .commit(let commit) = entry else { return "a commit for the one reader only" }
+            guard case .commit(let commit)? = entry else { return "a commit for the one reader only" }
             let isTheSame = commit.revision == change.revision && commit.changes == change.changes
             return isTheSame ? nil : "\(change) for the one reader, \(commit) for the other"
         }
+        guard let entry else { return nil }
         let encoded = entry.encoded
         let again = JournalEntry(encoded.span)?.encoded
         return again?.sorted() == encoded.sorted() ? nil : "\(entry) is written as what reads otherwise"
