@@ -15,23 +15,14 @@ enum Moment {
             self = .revision(revision)
         } else if case .date(let time)? = try? ValueParsing.value(text, as: .date) {
             self = .time(time)
-        } else if let seconds = Self.seconds(text) {
-            self = .time(Timestamp(microseconds: ProcessFacts.realtimeMicroseconds() - Int64(seconds * 1e6)))
+        } else if let span = TimeSpan.microseconds(text) {
+            self = .time(Timestamp(microseconds: ProcessFacts.realtimeMicroseconds() - span))
         } else {
             throw .usage(
                 "\(option.name) takes a revision such as 12, a time such as 2026-11-30T09:00:00Z or how long ago, such as "
                     + "5min, not \(quoted(text))",
                 verb)
         }
-    }
-
-    /// A length of time with its unit, up to some thousand years.
-    static func seconds(_ text: String) -> Double? {
-        let units: [(String, Double)] = [("ms", 0.001), ("min", 60), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)]
-        guard let unit = units.first(where: { text.hasSuffix($0.0) }),
-            let number = Double(decimal: String(text.dropLast(unit.0.count))), (0...1e6).contains(number)
-        else { return nil }
-        return number * unit.1
     }
 
     static func revision(_ text: String) -> Int64? {

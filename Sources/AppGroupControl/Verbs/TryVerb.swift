@@ -83,7 +83,8 @@ extension Invocation {
     /// The seconds of --for: a number, with a unit or in seconds.
     fileprivate func duration() throws(Failure) -> Double? {
         guard let text = value(.duration) else { return nil }
-        guard let seconds = Moment.seconds(text) ?? Double(decimal: text), TryRequest.bounds.contains(seconds) else {
+        guard let seconds = TimeSpan.microseconds(text).map({ Double($0) / 1e6 }), TryRequest.bounds.contains(seconds)
+        else {
             throw .usage("--for takes a time from 0.1s to 30d, such as 30s, not \(quoted(text))", verb)
         }
         return seconds

@@ -1,3 +1,5 @@
+import GroupModel
+
 /// Numbers as systemd's configuration has them: times (`1s`, `25ms`, `1min 30s`, seconds without a unit, systemd.time(7)),
 /// sizes (`8M`, to the base of 1024), and counts.
 enum Quantity {
@@ -21,29 +23,9 @@ enum Quantity {
     }
 
     /// In microseconds.
-    private static let timeUnits: [(names: [String], microseconds: Double)] = [
-        (["us", "µs", "μs", "usec"], 1), (["ms", "msec"], 1_000), (["", "s", "sec", "second", "seconds"], 1e6),
-        (["m", "min", "minute", "minutes"], 60e6), (["h", "hr", "hour", "hours"], 3_600e6),
-        (["d", "day", "days"], 86_400e6), (["w", "week", "weeks"], 604_800e6),
-        // As systemd has them: the mean of the Gregorian calendar.
-        (["M", "month", "months"], 2_629_800e6), (["y", "year", "years"], 31_557_600e6),
-    ]
-
-    /// One or several numbers with units, as in `1min 30s`; in microseconds.
     static func time(_ text: String) throws(ConfigurationProblem) -> Int64 {
-        var total = 0.0
-        var rest = text[...]
-        while !rest.isEmpty {
-            let number = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
-            rest = rest.dropFirst(number.count).drop { $0 == " " }
-            let unit = rest.prefix { $0.isLetter }
-            rest = rest.dropFirst(unit.count).drop { $0 == " " }
-            guard let number = Double(number), let scale = timeUnits.first(where: { $0.names.contains(String(unit)) })
-            else { throw .expected("a time such as 500ms, 1s, 5min or 30d") }
-            total += number * scale.microseconds
-        }
-        guard total >= 1, total < 1e17 else { throw .expected("a time such as 500ms, 1s, 5min or 30d") }
-        return Int64(total)
+        guard let time = TimeSpan.microseconds(text) else { throw .expected("a time such as 500ms, 1s, 5min or 30d") }
+        return time
     }
 
     static func text(ofTime microseconds: Int64) -> String {
