@@ -34,4 +34,10 @@ extension GroupError: CustomStringConvertible {
         case .notPermitted(let reason): "not permitted: \(reason)"
         }
     }
+
+    /// The same for a log, which holds no value of a setting: the rule that a value breaks may quote it.
+    package var textForLog: String {
+        if case .invalidValue(let key, _) = self { return "the value of \(key) is refused" }
+        return description
+    }
 }

@@ -7,7 +7,8 @@ package enum Confinement: Hashable, Sendable {
     case flatpak(String)
     /// A snap, by its name.
     case snap(String)
-    /// Who it is cannot be found out: it gets nothing, rather than what an ordinary process gets.
+    /// Who it is cannot be found out: it gets nothing, rather than what an ordinary process gets. One that has ended already
+    /// is among them: an application would only have to send by a child that ends at once.
     case unknown(reason: String)
 
     /// The sandbox of a peer that is connected; its number is 0 where it lives outside of what this process sees, which no

@@ -1,3 +1,4 @@
+import Glibc
 import GroupModel
 import GroupProtocol
 import PropertyList
@@ -63,6 +64,29 @@ struct ProtocolStreamTests {
         let read = try peer.checked(peer.receive())
         #expect(try [Key: Value](wire: read["values"] ?? [:]) == ["k": .integer(7)])
         #expect(peer.peer.isQuiet(milliseconds: 50))
+    }
+
+    @Test("oneway of a process that has ended before it was seen: refused, since nothing tells its sandbox, and logged")
+    func onewayOfTheGone() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let call = String(Self.write("k", 7).dropLast(2)) + #","oneway":true}"#
+        let script = """
+            import socket, sys
+            peer = socket.socket(socket.AF_UNIX)
+            peer.connect(sys.argv[1])
+            peer.sendall(sys.argv[2].encode() + bytes(1))
+            """
+        daemon.process?.kill(SIGSTOP)
+        let gone = try ChildProcess("/usr/bin/python3", ["-c", script, daemon.socket, call])
+        #expect(try gone.finish().code == 0)
+        daemon.process?.kill(SIGCONT)
+        var line = try daemon.process?.readErrorLine()
+        while let text = line, !text.contains("one-way") { line = try daemon.process?.readErrorLine() }
+        let text = try #require(line)
+        #expect(text.contains("a one-way Write of process"))
+        #expect(text.contains("not permitted: a process of which nothing is known"), "\(text)")
+        #expect(try peer.read(.example).values == [:])
     }
 
     @Test("calls behind a stream are not served")

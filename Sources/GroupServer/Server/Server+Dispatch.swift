@@ -40,6 +40,7 @@ extension Server {
                 try serve(request, target, connection, mode: call.mode)
             } catch {
                 answer(target, with: error.replyBytes)
+                if call.mode == .oneway { tellOfRefusal(method, connection, error) }
             }
         } catch {
             switch error {
@@ -47,6 +48,12 @@ extension Server {
             case .service(let error): answer(target, with: error.replyBytes)
             }
         }
+    }
+
+    /// Who wants no reply learns nothing of a refusal: the log has it for who looks for the change that did not come.
+    private func tellOfRefusal(_ method: SettingsMethod, _ connection: Connection, _ error: GroupError) {
+        Log.warning(
+            "a one-way \(method.rawValue) of process \(connection.credentials.pid) was refused: \(error.textForLog)")
     }
 
     private func serviceReply(_ call: Call) -> [UInt8] {
