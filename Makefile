@@ -17,6 +17,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 TORTURE_KILLS ?= 2000
 TORTURE_STATES ?= 2000
+TORTURE_RESTARTS ?= 50
 TORTURE_FUZZ_SECONDS ?= 60
 TORTURE_SANITIZERS ?= address thread undefined
 TORTURE_SEED ?=
@@ -81,6 +82,7 @@ help:  ## Print this
 	@echo '  FUZZ_SECONDS   how long fuzz tries each target ($(FUZZ_SECONDS))'
 	@echo '  TORTURE_KILLS  how often torture kills the daemon at random ($(TORTURE_KILLS))'
 	@echo '  TORTURE_STATES how many states that a power cut may leave it tries, of each recording ($(TORTURE_STATES))'
+	@echo '  TORTURE_RESTARTS  how often it restarts the service under 200 observers; as root ($(TORTURE_RESTARTS))'
 	@echo '  TORTURE_FUZZ_SECONDS  how long it fuzzes each target, or 0 ($(TORTURE_FUZZ_SECONDS))'
 	@echo '  TORTURE_SANITIZERS    which sanitizers it builds daemons with ($(TORTURE_SANITIZERS))'
 	@echo '  TORTURE_SEED   what its chance begins with ($(if $(TORTURE_SEED),$(TORTURE_SEED),another one each time))'
@@ -140,6 +142,7 @@ fuzz: deps-build  ## Fuzz what reads outside input, FUZZ_SECONDS for each of FUZ
 torture: deps  ## Kills, power cuts, growth, sanitizers and fuzzing against the real daemon, for an hour or so; a report
 	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
 	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' TORTURE_KILLS='$(TORTURE_KILLS)' TORTURE_STATES='$(TORTURE_STATES)' \
+	    TORTURE_RESTARTS='$(TORTURE_RESTARTS)' \
 	    TORTURE_FUZZ_SECONDS='$(TORTURE_FUZZ_SECONDS)' TORTURE_SANITIZERS='$(TORTURE_SANITIZERS)' \
 	    APPGROUP_TEST_SEED='$(TORTURE_SEED)' .ci/torture '$(TORTURE_REPORT)'
 
