@@ -22,6 +22,8 @@ package final class ListeningSocket: Sendable {
     private let made: (path: String, device: UInt64, inode: UInt64)?
 
     package var raw: RawDescriptor { socket.raw }
+    /// Whether it was passed in: others listen at it when we are gone.
+    package var isPassed: Bool { lock == nil }
 
     private init(socket: consuming FileDescriptor, lock: consuming LockFile?, path: String?) {
         self.socket = socket

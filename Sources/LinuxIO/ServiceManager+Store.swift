@@ -9,7 +9,7 @@ extension ServiceManager {
     private static let batch = 200
 
     /// Whether there may be one.
-    package static var hasStore: Bool { ProcessFacts.environment("NOTIFY_SOCKET") != nil }
+    package static var hasStore: Bool { isPresent }
 
     /// Gives copies of descriptors to the manager. Whether it took them nobody says: the unit may have no store, or a full
     /// one. By the name they come back, and are to be forgotten.

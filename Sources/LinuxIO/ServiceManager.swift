@@ -25,6 +25,9 @@ package enum ServiceManager {
         }
     }
 
+    /// Whether a manager runs us and wants to hear from us.
+    package static var isPresent: Bool { ProcessFacts.environment("NOTIFY_SOCKET") != nil }
+
     /// Sends lines `NAME=value`. Failures are of no concern to a service.
     package static func notify(_ state: String) {
         unsafe _ = sd_notify(0, state)

@@ -72,6 +72,17 @@ struct LifeTests {
         #expect(try daemon.stop().errors.contains("the configuration was not read again"))
     }
 
+    @Test("ExitIdleSec= is ignored, and said to be, where nothing would start the daemon again")
+    func idleWithOwnSocket() throws {
+        let daemon = try RunningDaemon(configuration: ["ExitIdleSec=1ms"])
+        for _ in 1...5 {
+            let peer = try daemon.peer(with: .example)
+            _ = try peer.read(.example)
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        #expect(try daemon.stop().errors.contains("ExitIdleSec= is ignored"))
+    }
+
     @Test("systemd is told READY, STATUS, RELOADING and STOPPING")
     func notify() throws {
         let directory = try TemporaryDirectory()

@@ -76,6 +76,17 @@ import Testing
         #expect(reader.configuration.syncInterval == microseconds)
     }
 
+    @Test(
+        arguments: [
+            ("ExitIdleSec=30s", 30_000_000), ("ExitIdleSec=2min", 120_000_000), ("ExitIdleSec=0", nil),
+            ("ExitIdleSec=infinity", nil), ("ExitIdleSec=1s\nExitIdleSec=", nil),
+        ] as [(String, Int64?)])
+    func `a time that may be none`(_ lines: String, _ microseconds: Int64?) {
+        let reader = read("[Daemon]\n\(lines)\n")
+        #expect(reader.warnings == [])
+        #expect(reader.configuration.exitIdleTime == microseconds)
+    }
+
     @Test(arguments: [
         ("MaxValueSize=4096", 4096), ("MaxValueSize=64K", 65536), ("MaxValueSize=2M", 2 << 20),
         ("MaxValueSize=1G", 1 << 30), ("MaxValueSize=7B", 7),
@@ -97,6 +108,10 @@ import Testing
         (
             "SyncIntervalSec=1e300s",
             "a.conf:2: SyncIntervalSec= takes a time such as 500ms, 1s, 5min or 30d; the line is ignored"
+        ),
+        (
+            "ExitIdleSec=never",
+            "a.conf:2: ExitIdleSec= takes a time such as 500ms, 1s, 5min or 30d, or infinity; the line is ignored"
         ),
         ("ProjectionDelaySec=1s", "a.conf:2: ProjectionDelaySec= takes a time of at most 40ms; the line is ignored"),
         (

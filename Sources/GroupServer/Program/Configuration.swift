@@ -20,6 +20,8 @@ package struct Configuration: Equatable, Sendable {
     package var queueSize = 1 << 20
     package var settleTime: Int64 = 20_000
     package var pollInterval: Int64 = 1_000_000
+    /// Nil: the daemon never ends by itself.
+    package var exitIdleTime: Int64?
     package var logLevel: Log.Level = .info
 
     package init() {}

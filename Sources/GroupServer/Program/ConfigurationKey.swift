@@ -9,6 +9,8 @@ package struct ConfigurationKey: Sendable {
 
     package enum Form: Sendable {
         case time(Field<Int64>, atMost: Int64 = .max)
+        /// `infinity` by default; 0 is that too.
+        case optionalTime(Field<Int64?>)
         case size(Field<Int>, ClosedRange<Int> = 1...Int.max)
         case count(Field<Int>)
         /// Empty by default.
@@ -87,6 +89,13 @@ package struct ConfigurationKey: Sendable {
                 How often files are looked at where inotify cannot watch them: network file systems, or no watches left.
                 """),
         ConfigurationKey(
+            name: "ExitIdleSec", form: .optionalTime(\.exitIdleTime), standard: "infinity",
+            summary: """
+                How long the daemon stays when no client is connected. Then it writes everything out and ends; the next \
+                connection starts it again, and edits made meanwhile are found. infinity or 0: it stays. Only where \
+                systemd's socket starts it.
+                """),
+        ConfigurationKey(
             name: "LogLevel", form: .level(\.logLevel), standard: "info",
             summary: "What goes to the log: error, warning, notice, info or debug. Never a setting's value."),
     ]
@@ -105,6 +114,7 @@ extension ConfigurationKey {
             let time = try text.isEmpty ? initial[keyPath: field] : Quantity.time(text)
             guard time <= most else { throw .expected("a time of at most \(Quantity.text(ofTime: most))") }
             configuration[keyPath: field] = time
+        case .optionalTime(let field): configuration[keyPath: field] = try Quantity.optionalTime(text)
         case .size(let field, let range):
             let size = try text.isEmpty ? initial[keyPath: field] : Quantity.size(text)
             guard range.contains(size) else {

@@ -28,6 +28,15 @@ enum Quantity {
         return time
     }
 
+    /// The same where there may be none: `infinity`, 0, and an empty text.
+    static func optionalTime(_ text: String) throws(ConfigurationProblem) -> Int64? {
+        if ["", "0", "infinity"].contains(text) { return nil }
+        guard let time = TimeSpan.microseconds(text) else {
+            throw .expected("a time such as 500ms, 1s, 5min or 30d, or infinity")
+        }
+        return time
+    }
+
     static func text(ofTime microseconds: Int64) -> String {
         microseconds % 1_000_000 == 0 ? "\(microseconds / 1_000_000)s" : "\(microseconds / 1_000)ms"
     }

@@ -42,6 +42,7 @@ extension Server {
             id: id, socket: socket, credentials: credentials, messageLimit: configuration.messageSize)
         guard (try? poller.add(connection.socket.raw, token: id, .readable)) != nil else { return nil }
         connections[id] = connection
+        idleExit.end()
         return connection
     }
 
@@ -153,5 +154,6 @@ extension Server {
         connection.stream = nil
         connection.socket.shutdown()
         statusChanged()
+        considerIdle()
     }
 }

@@ -21,6 +21,7 @@ extension Server {
         if let inheritance { turn { takeOver(inheritance) } }
         ProcessFacts.trimMemory()
         runsJobsInline = false
+        applyIdleLimit()
         ServiceManager.notifyReady(status: statusText)
         Log.info("serving \(knownGroups.count) groups of \(paths.root)")
     }
@@ -69,6 +70,7 @@ extension Server {
             reader.logWarnings()
             configuration = reader.configuration
             layersAreDue()
+            applyIdleLimit()
             Log.threshold = configuration.logLevel
             Log.info("the configuration was read again")
         } catch {

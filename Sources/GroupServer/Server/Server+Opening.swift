@@ -68,6 +68,7 @@ extension Server {
     private func openGroups(within time: Int64) {
         let limit = ProcessFacts.monotonicMicroseconds() + time
         while ProcessFacts.monotonicMicroseconds() < limit, let group = unopened.next() { try? openGroup(group) }
+        if unopened.isEmpty { considerIdle() }
         guard !unopened.isEmpty, !isOpeningDue, !isStopping else { return }
         isOpeningDue = true
         post { server in

@@ -61,6 +61,7 @@ final class Server {
     /// Jobs run at once instead of on the worker: only before the daemon serves, and after.
     var runsJobsInline = true
     var isStopping = false
+    var idleExit = IdleExit(limit: nil)
 
     // What this turn has touched.
     private var dirtyHosts: [GroupHost] = []

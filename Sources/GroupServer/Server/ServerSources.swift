@@ -16,6 +16,8 @@ struct ServerSources {
     var layers: TimerSource?
     var trials: TimerSource?
     var stopLimit: TimerSource?
+    /// Armed while nobody is connected, where the daemon is to end then.
+    var idle: TimerSource?
 
     /// How long the daemon does not listen after it ran out of descriptors, in microseconds.
     private static let listenPause: Int64 = 200_000
@@ -45,6 +47,8 @@ extension Server {
         sources.poll = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { poll() } }
         sources.trials = try TimerSource(loop, accuracyMicroseconds: 10_000) { [unowned self] in
             turn { takeBackDueTrials() }
+        }
+        sources.idle = try TimerSource(loop, accuracyMicroseconds: 50_000) { [unowned self] in turn { idleTimeIsOver() }
         }
         sources.status = try TimerSource(loop, accuracyMicroseconds: 250_000) { [unowned self] in
             ServiceManager.notifyStatus(statusText)

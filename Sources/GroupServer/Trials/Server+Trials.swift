@@ -78,6 +78,7 @@ extension Server {
             }
         }
         if isStuck { sources.trials?.arm(afterMicroseconds: Self.pause) } else { trialsAreDue() }
+        considerIdle()
     }
 
     /// What others have changed since, or an administrator has set, stays.
