@@ -147,6 +147,7 @@ extension PlistFile {
     }
 
     /// After the exchange: is what came out what we had read? From here on the swap file is removed only when it is.
+    /// Where it cannot be looked at or removed, it is the caller's to deal with: the new text is in place all the same.
     private func settle(_ prepared: PreparedPlist, _ base: PlistContent) -> PlistCommit {
         let names = temporaries(prepared.target)
         do throws(SystemError) {
@@ -161,7 +162,7 @@ extension PlistFile {
             let old = ReplacedFile(file: file, digest: base.digest, path: prepared.target)
             return .replaced(PlistReplacement(content: placed(prepared), old: old))
         } catch {
-            return .failed(PlistWriteProblem(error))
+            return .foreign(placed(prepared), PlistLeftover(path: names.swap, reading: load(names.swap).0))
         }
     }
 

@@ -73,7 +73,7 @@ package enum PlistCommit: Equatable, Sendable {
     /// The new text is in place and durable.
     case replaced(PlistReplacement)
     /// The new text is in place, but what came out was not what was expected: somebody's edit, which exists in the
-    /// leftover only.
+    /// leftover only. Or it was, and could not be removed.
     case foreign(PlistContent, PlistLeftover)
     /// Nothing was replaced: the file is not the expected one any more.
     case changed(PlistReading)

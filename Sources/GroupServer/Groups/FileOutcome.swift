@@ -15,7 +15,8 @@ enum FileOutcome: Sendable {
     /// The journal could not be made durable first, so the plist was left alone.
     case commitAbandoned(SystemError)
     /// Nil: it is gone. Otherwise it had changed since it was read.
-    case discarded(Result<PlistLeftover?, SystemError>)
+    case discarded(PlistLeftover?)
+    case notDiscarded(PlistLeftover, SystemError)
     /// What somebody wrote into a file after it was replaced, and what the file held before.
     case lateLook(PlistReading?, was: [Key: Value])
     case compacted(Result<CompactedJournal, JournalUseFailure>)

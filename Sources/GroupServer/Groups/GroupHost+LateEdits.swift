@@ -56,7 +56,7 @@ extension GroupHost {
         plist.needsRecovery = false
         switch result {
         case .success(let leftover?): takeLeftover(leftover)
-        case .success(nil): break
+        case .success(nil): discarded(nil)
         case .failure(let problem):
             Log.warning("group \(identifier): leftovers of a projection: \(problem)", about: subject)
         }
@@ -77,10 +77,12 @@ extension GroupHost {
         flush()
         switch leftover.reading {
         case .content(let content):
-            let isOurs = content.digest == plist.projectedDigest || content.digest == plist.knownDigest
+            let known = [plist.projectedDigest, plist.knownDigest, plist.ownText, plist.stuckLeftover]
+            let isOurs = known.contains(content.digest)
             let edits = isOurs ? [] : plist.base.edits(from: content.entries, in: content.format, ours: state)
             take(edits, of: content, from: leftover, usesText: !isOurs)
-        case .damaged, .absent, .unreachable: keepDamaged(leftover)
+        case .absent: discarded(nil)
+        case .damaged, .unreachable: keepDamaged(leftover)
         }
     }
 
@@ -111,21 +113,29 @@ extension GroupHost {
         startPlistJob {
             do throws(SystemError) {
                 try handle.sync().get()
-                return .discarded(.success(try file.discard(leftover)))
+                return .discarded(try file.discard(leftover))
             } catch {
-                return .discarded(.failure(error))
+                return .notDiscarded(leftover, error)
             }
         }
     }
 
-    func discarded(_ result: Result<PlistLeftover?, SystemError>) {
-        switch result {
-        case .success(let changed?): takeLeftover(changed)
-        case .success(nil): break
-        case .failure(let error):
+    func discarded(_ changed: PlistLeftover?) {
+        if let changed { return takeLeftover(changed) }
+        guard plist.stuckLeftover != nil else { return }
+        plist.stuckLeftover = nil
+        plist.lastFailure = nil
+        plist.needsRead = true
+    }
+
+    /// Tried again from time to time; until then nothing is written, since that would take its place.
+    func notDiscarded(_ leftover: PlistLeftover, _ error: SystemError) {
+        if plist.stuckLeftover == nil {
             Log.warning("group \(identifier): a leftover could not be removed: \(error)", about: subject)
-            retryLater()
         }
+        plist.stuckLeftover = leftover.reading.digest
+        plist.lastFailure = error
+        retryLater()
     }
 
     /// Something that was saved and cannot be understood is never thrown away: it is set aside beside the plist.

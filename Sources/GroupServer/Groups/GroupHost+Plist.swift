@@ -134,7 +134,8 @@ extension GroupHost {
         case .commitAbandoned(let error):
             plist.base.projectionFailed()
             failed(.system(error))
-        case .discarded(let result): discarded(result)
+        case .discarded(let changed): discarded(changed)
+        case .notDiscarded(let leftover, let error): notDiscarded(leftover, error)
         case .lateLook(let reading, let entries): lateLookEnded(reading, entries)
         case .compacted, .synced: preconditionFailure("no outcome of a plist job")
         }
@@ -199,6 +200,7 @@ extension GroupHost {
         if content.digest == plist.knownDigest {
             holdsWhatIsKnown()
         } else if content.digest == plist.projectedDigest {
+            guard plist.stuckLeftover == nil else { return overcome() }
             plist.base.projectionSucceeded()
             nowHolds(content.digest)
             overcome()

@@ -10,6 +10,7 @@ extension GroupHost {
     func startProjection() {
         plist.needsWrite = false
         projectionTimer.disarm()
+        guard plist.stuckLeftover == nil else { return advancePlist() }
         switch plist.obstacle {
         case .damaged?, .unreachable?: return advancePlist()
         case .readOnly?, nil: break
@@ -60,6 +61,7 @@ extension GroupHost {
             return
         }
         plist.projectedDigest = prepared.digest
+        plist.ownText = prepared.digest
         plist.replacedEntries = prepared.base?.entries ?? [:]
         let handle = journal.syncHandle
         startPlistJob {

@@ -33,6 +33,11 @@ struct PlistTracking {
     var knownDigest: Digest?
     /// Of the content that a projection interrupted by a crash may have put there.
     var projectedDigest: Digest?
+    /// Of the last text that we made: where a leftover holds it, it is no edit, whatever has become of the file since.
+    var ownText: Digest?
+    /// Of a leftover that was dealt with and cannot be removed. As long as it is there the projection counts as under way:
+    /// whoever comes upon it, after a kill too, must know that it holds what the file had before.
+    var stuckLeftover: Digest?
     var format = PlistFormat.xml
     var obstacle: Obstacle?
     /// Why the last projection did not get to the disk, where trying again may help.
@@ -69,6 +74,7 @@ struct PlistTracking {
         base = replay.base
         knownDigest = replay.knownDigest
         projectedDigest = replay.projectedDigest
+        ownText = replay.ownText
     }
 
     /// Whether nothing is left to do for now.

@@ -18,6 +18,8 @@ struct Replay {
     private(set) var base = PlistBase()
     private(set) var knownDigest: Digest?
     private(set) var projectedDigest: Digest?
+    /// Of the last text that we made for it.
+    private(set) var ownText: Digest?
     /// Where the commits are, oldest first; the newest has the state's revision.
     private(set) var commits: [CommitIndex.Entry] = []
     /// Where the snapshot ends: what follows was read one by one. 0 where there is none.
@@ -111,6 +113,7 @@ struct Replay {
             makeBase()
             base.beginProjection(but: differences)
             projectedDigest = digest
+            ownText = digest
         case .plist(let digest, let differences)?:
             isBaseDue = false
             base = PlistBase(differences: differences)

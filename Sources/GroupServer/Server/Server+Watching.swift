@@ -112,6 +112,7 @@ extension Server {
     func poll() {
         for host in hosts.values where needsPolling(host) {
             if host.plist.base.hasUnwritten { host.plist.needsWrite = true }
+            if host.plist.stuckLeftover != nil { host.plist.needsRecovery = true }
             host.plistMayHaveChanged()
         }
         retryWatches()
@@ -122,7 +123,8 @@ extension Server {
     }
 
     func needsPolling(_ host: GroupHost) -> Bool {
-        host.plist.obstacle != nil || host.plist.lastFailure != nil || isPolled(host)
+        let plist = host.plist
+        return plist.obstacle != nil || plist.lastFailure != nil || plist.stuckLeftover != nil || isPolled(host)
     }
 
     func isPolled(_ host: GroupHost) -> Bool {

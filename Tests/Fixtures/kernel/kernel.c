@@ -1,0 +1,86 @@
+/*
+ * What the kernel answers the daemon, where a test wants another answer than the real one: preloaded, between the program,
+ * which stays as it is, and the C library.
+ *
+ *     clang -shared -fPIC -O1 -o kernel.so Tests/Fixtures/kernel/kernel.c
+ *     LD_PRELOAD=$PWD/kernel.so APPGROUP_TEST_KERNEL=$PWD/rules …/appgroupd …
+ *
+ * The file of rules is read at each call, so that a test may change it at any time. A rule is a line:
+ *
+ *     clock SECONDS       CLOCK_REALTIME is so much later (or earlier, below zero)
+ *     CALL ERRNO [END]    the call fails; of those with a path only where it ends so.
+ *                         CALL: fsync fdatasync pwrite ftruncate unlink exchange
+ *     die-after-exchange  SIGKILL to itself, once two names are exchanged
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Gives what stands behind the rule's name, or NULL where there is no such rule. */
+static const char *rule(const char *name, char *text, size_t size) {
+    const char *path = getenv("APPGROUP_TEST_KERNEL");
+    int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+    if (fd < 0) return NULL;
+    ssize_t count = read(fd, text, size - 1);
+    close(fd);
+    text[count > 0 ? count : 0] = 0;
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+        size_t length = strlen(name);
+        if (strncmp(line, name, length) == 0 && (line[length] == ' ' || line[length] == 0)) return line + length;
+    }
+    return NULL;
+}
+
+/* Whether the call fails, with errno set. */
+static int fails(const char *call, const char *path) {
+    char text[512], end[128] = "";
+    int error = 0, before = errno;
+    const char *found = rule(call, text, sizeof text);
+    errno = before;
+    if (!found || sscanf(found, "%d %127s", &error, end) < 1) return 0;
+    size_t length = path ? strlen(path) : 0, tail = strlen(end);
+    if (tail > length || (tail && strcmp(path + length - tail, end) != 0)) return 0;
+    errno = error;
+    return 1;
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    char text[512];
+    int before = errno, result = (int)syscall(SYS_clock_gettime, clock, time);
+    if (result != 0 || clock != CLOCK_REALTIME) return result;
+    const char *found = rule("clock", text, sizeof text);
+    if (found) time->tv_sec += atoll(found);
+    errno = before;
+    return result;
+}
+
+int fsync(int fd) { return fails("fsync", NULL) ? -1 : NEXT(fsync)(fd); }
+int fdatasync(int fd) { return fails("fdatasync", NULL) ? -1 : NEXT(fdatasync)(fd); }
+int ftruncate(int fd, off_t size) { return fails("ftruncate", NULL) ? -1 : NEXT(ftruncate)(fd, size); }
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
+    return fails("pwrite", NULL) ? -1 : NEXT(pwrite)(fd, bytes, count, offset);
+}
+
+int unlinkat(int directory, const char *path, int flags) {
+    return fails("unlink", path) ? -1 : NEXT(unlinkat)(directory, path, flags);
+}
+
+int renameat2(int directory, const char *path, int other, const char *new_path, unsigned int flags) {
+    char text[512];
+    if (flags & RENAME_EXCHANGE && fails("exchange", new_path)) return -1;
+    int result = NEXT(renameat2)(directory, path, other, new_path, flags);
+    if (result == 0 && flags & RENAME_EXCHANGE && rule("die-after-exchange", text, sizeof text))
+        kill(getpid(), SIGKILL);
+    return result;
+}
