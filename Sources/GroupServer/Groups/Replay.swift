@@ -197,14 +197,15 @@ struct CommitIndex {
         size += entry.size
     }
 
-    /// How many of the newest entries are worth keeping: at most so many, so large, so old.
+    /// How many of the newest entries are worth keeping: at most so many, so large, so old. One is not too old that is
+    /// followed by older ones only because the clock was wrong for a while, as it is in a machine that boots without one.
     func kept(count: Int, size limit: Int, since oldest: Timestamp) -> Int {
         var kept = 0
         var total = 0
-        for entry in entries.reversed() {
+        for (number, entry) in entries.reversed().prefix(count).enumerated() {
             total += entry.size
-            guard kept < count, total <= limit, entry.time >= oldest else { break }
-            kept += 1
+            guard total <= limit else { break }
+            if entry.time >= oldest { kept = number + 1 }
         }
         return kept
     }

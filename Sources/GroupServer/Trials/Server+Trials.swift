@@ -36,7 +36,7 @@ extension Server {
         }
         guard !changes.isEmpty else { return answer(target, with: reply) }
         let values = Dictionary(changes.map { ($0.key, $0.old) }) { first, _ in first }
-        let trial = Trial(position: position, until: until, values: values)
+        let trial = Trial(position: position, made: now, until: until, values: values)
         try promise((trials[request.group] ?? []) + [trial], of: request.group)
         host.commit(
             changes, origin: connection.origin, tag: request.tag,
@@ -61,14 +61,15 @@ extension Server {
     // MARK: Time
 
     func trialsAreDue() {
-        guard let next = trials.values.joined().map(\.until).min() else { return }
-        sources.trials?.arm(afterMicroseconds: next.microseconds - ProcessFacts.realtimeMicroseconds())
+        guard let next = trials.values.joined().map(\.due).min() else { return }
+        sources.trials?.arm(atMonotonicMicroseconds: next)
     }
 
     func takeBackDueTrials() {
         var isStuck = false
+        let time = ProcessFacts.monotonicMicroseconds()
         for (group, list) in trials {
-            for trial in list where trial.until <= now {
+            for trial in list where trial.due <= time {
                 do throws(GroupError) {
                     try takeBack(trial, of: group)
                 } catch {

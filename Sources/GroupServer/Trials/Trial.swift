@@ -1,5 +1,6 @@
 import GroupModel
 import GroupProtocol
+import LinuxIO
 import PropertyList
 import Varlink
 
@@ -7,10 +8,14 @@ import Varlink
 ///
 /// In the state directory, beside the journal, is a file for each group that has some (`GROUP.trials`):
 ///
-///     {"trials": [{"epoch": …, "revision": 12, "until": "2026-11-30T09:00:00Z", "values": [{"key": …, "value": …}]}]}
+///     {"trials": [{"epoch": …, "revision": 12, "made": "2026-11-30T08:00:00Z", "until": "2026-11-30T09:00:00Z",
+///                  "values": [{"key": …, "value": …}]}]}
 struct Trial: Equatable {
     var position: Position
+    var made: Timestamp
     var until: Timestamp
+    /// When it is over, in microseconds of the monotonic clock: the other one may be set meanwhile.
+    let due: Int64
     /// What each key of the change held before; nil: it was not there.
     var values: [Key: Value?]
 
@@ -38,7 +43,10 @@ struct Trial: Equatable {
             let until = object["until"]?.stringValue.flatMap({ Timestamp(rfc3339: $0) }),
             let entries = object["values"]?.arrayValue
         else { return nil }
-        self.init(position: Position(epoch: epoch, revision: revision), until: until, values: [:])
+        // Before there was this member a trial could be a month long at most, as it can be now.
+        let earliest = Timestamp(microseconds: until.microseconds - Int64(TryRequest.bounds.upperBound * 1e6))
+        let made = object["made"]?.stringValue.flatMap { Timestamp(rfc3339: $0) } ?? earliest
+        self.init(position: Position(epoch: epoch, revision: revision), made: made, until: until, values: [:])
         for entry in entries {
             guard let key = entry.objectValue?["key"]?.stringValue else { return nil }
             guard let wire = entry.objectValue?["value"] else {
@@ -50,9 +58,14 @@ struct Trial: Equatable {
         }
     }
 
-    init(position: Position, until: Timestamp, values: [Key: Value?]) {
+    init(position: Position, made: Timestamp, until: Timestamp, values: [Key: Value?]) {
         self.position = position
+        self.made = made
         self.until = until
+        // However the clock was set since, it does not last longer than it was made for.
+        let length = max(0, until.microseconds - made.microseconds)
+        let rest = until.microseconds - ProcessFacts.realtimeMicroseconds()
+        due = ProcessFacts.monotonicMicroseconds() + min(max(0, rest), length)
         self.values = values
     }
 }
@@ -62,6 +75,7 @@ extension JSONWriter {
         beginObject()
         member("epoch", string: trial.position.epoch.description)
         member("revision", integer: trial.position.revision)
+        member("made", string: trial.made.rfc3339Microseconds)
         member("until", string: trial.until.rfc3339Microseconds)
         member("values")
         beginArray()
