@@ -16,7 +16,7 @@ struct CollapsedChanges: Sendable {
 
     /// Takes in a commit. Past `limit`, in bytes of what these changes take, only a snapshot is left.
     mutating func fold(_ commit: Commit, filter: KeyFilter, limit: Int) {
-        guard snapshotReason == nil else { return }
+        guard snapshotReason == nil, !isDeleted else { return }
         // Where values come from is not kept here, and may be all that changed.
         if commit.origin.kind == .administrator { return restart(with: .overflow) }
         count += 1

@@ -293,6 +293,8 @@ extension WatchStream {
     private mutating func reply(for recorded: RecordedCommit, isWhole: Bool) -> WatchReply? {
         var commit = recorded.commit
         guard let place = places[commit.group], commit.revision > entries[place].seen else { return nil }
+        // The first ones of a group that was made again: the snapshot that begins it is behind them, and has them.
+        guard !entries[place].isGone else { return nil }
         entries[place].seen = commit.revision
         if isWhole { return .recorded(recorded) }
         let filter = entries[place].filter

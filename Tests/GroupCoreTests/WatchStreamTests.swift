@@ -185,6 +185,29 @@ import Testing
         #expect(stream.isEmpty)
     }
 
+    /// What its file holds is read, and is a commit, before anybody is told that it is there.
+    @Test(arguments: [false, true])
+    func aGroupMadeAnewWithAFileBeginsWithItsSnapshot(wasTold: Bool) throws {
+        let world = World()
+        var stream = stream()
+        stream.offerSnapshot(of: Sample.group, reason: .initial)
+        _ = stream.next(in: world)
+        world.delete(Sample.group)
+        stream.offerDeletion(of: Sample.group)
+        if wasTold { _ = stream.next(in: world) }
+        world.create(Sample.group, Epoch(high: 9, low: 9))
+        stream.offer(try world.write([.set("a", .integer(1))]))
+        stream.offerSnapshot(of: Sample.group, reason: .otherEpoch)
+        if !wasTold { _ = stream.next(in: world) }
+        guard case .snapshot(let snapshot)? = stream.next(in: world) else {
+            Issue.record("no snapshot")
+            return
+        }
+        #expect(snapshot.reason == .otherEpoch && snapshot.values == ["a": .integer(1)])
+        let rest = stream.next(in: world)
+        #expect(rest == nil)
+    }
+
     @Test func anObserverThatIsAlwaysALittleBehindKeepsNothingOfWhatWasSaid() throws {
         let world = World()
         var stream = stream()
