@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import GroupProtocol
+import LinuxIO
 import PropertyList
 import TestSupport
 import Testing
@@ -175,6 +176,25 @@ struct DocumentTests {
         try world.shell("echo 4 > a")
         told = [try world.next(watcher)]
         #expect(told == ["created a"])
+    }
+
+    @Test("the group's directory is exchanged with another one, deeper directories and all")
+    func containerExchanged() throws {
+        let world = try World()
+        let container = "\(world.daemon.root)/group.com.example.app"
+        let copy = world.daemon.directory.file("copy")
+        try world.shell("echo 1 > a; mkdir d; echo 1 > d/b; cp -R '\(container)' '\(copy)'")
+        let watcher = try world.watcher()
+        for round in 1...5 {
+            try world.shell("echo '\(round) there' > \(copy)/Documents/d/b")
+            try Files.exchange(copy, container)
+            var told: Set<String> = []
+            while !told.contains("changed d/b") { told.insert(try world.next(watcher)) }
+            #expect(told.isSubset(of: ["changed a", "changed d/b"]))
+            try world.shell("echo '\(round) here' > \(container)/Documents/d/b")
+            while try world.next(watcher) != "changed d/b" {}
+            #expect(try world.news(of: watcher).allSatisfy { $0 == "changed d/b" || $0 == "changed a" })
+        }
     }
 
     @Test("the watch outlives its group")

@@ -25,6 +25,20 @@ import Testing
         #expect(seen == ["/a/b"])
     }
 
+    @Test("with a directory those below it are lost, and no others")
+    func below() throws {
+        var table = DirectoryTable()
+        let other = try GroupIdentifier("group.com.example.other")
+        _ = table.set(["/a", "/a/b", "/a/b/c", "/ab", "/x"], for: group)
+        _ = table.set(["/x", "/x/a"], for: other)
+        table.lost("/a")
+        let again = table.set(["/a", "/a/b", "/a/b/c", "/ab", "/x"], for: group).added
+        #expect(again == ["/a", "/a/b", "/a/b/c"])
+        table.allLost()
+        let all = table.set(["/x", "/x/a"], for: other).added
+        #expect(all == ["/x", "/x/a"])
+    }
+
     @Test("one that is given up is unknown, also where it was not there")
     func removal() {
         var table = DirectoryTable()

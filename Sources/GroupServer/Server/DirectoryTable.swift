@@ -41,10 +41,17 @@ struct DirectoryTable {
         return true
     }
 
-    /// The directory is not watched any more; it will be asked for again when it is needed.
+    /// The directory is not watched any more; it will be asked for again when it is needed. So will those below it: they
+    /// went with it, which nobody tells of them, and others may have their names now.
     mutating func lost(_ directory: String) {
         standing[directory] = nil
+        for path in groups(in: directory).flatMap({ directories[$0] ?? [] }) where path.hasPrefix(directory + "/") {
+            standing[path] = nil
+        }
     }
+
+    /// All of them are to be asked for again: they were in a directory that is gone.
+    mutating func allLost() { standing = [:] }
 
     /// Somebody saw that it is there: it will be asked for again.
     mutating func isThere(_ directory: String) {

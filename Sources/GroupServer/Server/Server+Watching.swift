@@ -104,6 +104,7 @@ extension Server {
     private func rootIsGone() {
         Log.warning("the directory \(container.root) is gone; the groups are kept as they are")
         isRootWatched = false
+        directories.allLost()
         look(at: Set(hosts.keys))
         pollIsDue()
     }
