@@ -150,4 +150,10 @@ package enum Files {
         if path.utf8.contains(0) { return false }
         return unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
     }
+
+    /// Whether the kernel would refuse us to write to it. What is not there, or out of reach, is protected by nobody.
+    package static func isWriteProtected(_ path: String) -> Bool {
+        if isWritable(path) { return false }
+        return [EACCES, EPERM, EROFS].contains(errno)
+    }
 }

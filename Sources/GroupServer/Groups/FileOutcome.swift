@@ -43,8 +43,9 @@ extension FileOutcome {
         return .read(reading, directories: look.directories, isWritable: isWritable)
     }
 
-    /// What we own but may not write to is somebody's decision: a read-only mount, a managed configuration.
+    /// What we own but may not write to is somebody's decision: a read-only mount, a managed configuration. Not so what was
+    /// renamed away since we read it.
     private static func isWritable(_ target: String) -> Bool {
-        Files.isWritable(Files.parent(of: target))
+        !Files.isWriteProtected(Files.parent(of: target))
     }
 }
