@@ -1,5 +1,5 @@
-/// Work that may outlast systemd's patience, such as reading a large journal from a slow disk at the start, or writing
-/// everything out at the end: once in a while it is told that the work goes on. A plain value, for the time of the work.
+/// Work that may outlast systemd's patience, such as reading a large journal from a slow disk at the start: once in a while
+/// it is told that the work goes on. A plain value, for the time of the work.
 package struct LongWork {
     /// How often that is said at most, and how long it then holds, in microseconds.
     private static let interval: Int64 = 2_000_000

@@ -81,4 +81,48 @@ struct FailureTests {
         try manager.run("rmdir ~/.config/appgroupd/appgroupd.conf")
         try manager.control("write --create \(Self.group) k 1")
     }
+
+    @Test("A recovery that takes longer than TimeoutStartSec= is not cut off while it goes on")
+    func longRecovery() throws {
+        let manager = try UserManager()
+        try manager.edit(UserManager.service, "[Service]", "TimeoutStartSec=3s")
+        try manager.run(
+            "mkdir -p ~/.config/appgroupd && printf '[Daemon]\\nHistoryCommits=1000000\\n' >~/.config/appgroupd/appgroupd.conf"
+        )
+        try manager.control("write --create \(Self.group) n -int 0")
+        try write(30_000, manager)
+        let pid = try manager.mainProcess
+        try manager.run("systemctl --user kill -s KILL appgroupd.service")
+        try manager.run(Self.slowStart(after: pid))
+        #expect(try manager.wait(for: "ActiveState", toBe: "active"))
+        let start = try #require(Int(try manager.property("ExecMainStartTimestampMonotonic")))
+        let ready = try #require(Int(try manager.property("ActiveEnterTimestampMonotonic")))
+        #expect(ready - start > 3_000_000, "the start was no long one: \(ready - start) µs")
+        #expect(try manager.property("NRestarts") == "1")
+        #expect(try manager.control("read \(Self.group) n") == "30000")
+    }
+
+    /// A journal that is worth a recovery.
+    private func write(_ count: Int, _ manager: UserManager) throws {
+        let peer = try RawPeer(path: manager.settingsSocket, timeoutSeconds: 60)
+        for start in stride(from: 1, through: count, by: 500) {
+            let calls = (start..<start + 500).map { number in
+                #"{"method":"io.appgroupd.Settings.Write","parameters":{"group":"\#(Self.group)","edits":"#
+                    + #"[{"key":"n","value":{"integer":\#(number)}}]}}"#
+            }
+            try peer.sendMessage(calls.joined(separator: "\0"))
+            for _ in calls { _ = try peer.readMessageBytes() }
+        }
+    }
+
+    /// As on a machine or a disk that lets the daemon get on a twentieth of the time only, until it serves.
+    private static func slowStart(after old: Int) -> String {
+        let show = "systemctl --user show appgroupd.service --value -p"
+        return """
+            until pid=$(\(show) MainPID); [ $pid != 0 ] && [ $pid != \(old) ]; do sleep 0.01; done
+            while kill -STOP $pid; sleep 0.2; state=$(\(show) SubState); kill -CONT $pid; [ $state = start ]; do
+                sleep 0.015
+            done
+            """
+    }
 }
