@@ -6,6 +6,7 @@ import TestSupport
 final class MountedDaemon {
     let daemon: RunningDaemon
     private let process: ChildProcess
+    private let isOfUsers: Bool
 
     struct NotServing: Error, CustomStringConvertible {
         let description: String
@@ -48,6 +49,7 @@ final class MountedDaemon {
     init(configuration: [String] = [], ofUsers: Bool = false, mounts: String) throws {
         let daemon = try RunningDaemon(configuration: configuration, starts: false)
         self.daemon = daemon
+        isOfUsers = ofUsers || !Self.isRoot
         for path in [daemon.root, daemon.state] {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -77,7 +79,7 @@ final class MountedDaemon {
     func run(_ command: String) throws {
         let outcome = try ChildProcess.run(
             "/usr/bin/nsenter",
-            ["-t", "\(process.pid)"] + (Self.isRoot ? ["-m"] : ["-U", "-m", "--preserve-credentials"])
+            ["-t", "\(process.pid)"] + (isOfUsers ? ["-U", "-m", "--preserve-credentials"] : ["-m"])
                 + ["/bin/sh", "-c", command],
             environment: ["ROOT": daemon.root, "STATE": daemon.state])
         if outcome.code != 0 { throw NotServing(description: "\(command): \(outcome.errors)") }

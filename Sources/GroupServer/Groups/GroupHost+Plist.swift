@@ -154,7 +154,11 @@ extension GroupHost {
     }
 
     func watch(_ directories: [String]) {
-        plist.directories = directories
+        if directories != plist.directories {
+            plist.directories = directories
+            isOnNetwork = directories.contains { (try? Files.isNetworkFileSystem($0)) ?? false }
+            if isOnNetwork { server.pollIsDue() }
+        }
         server.watchDirectories(of: self)
     }
 

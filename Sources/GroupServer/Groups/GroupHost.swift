@@ -45,8 +45,8 @@ final class GroupHost {
     private var hasEnded: Bool
     /// Set when the group is deleted: what still comes from the workers is for nobody.
     var isClosed = false
-    /// On a file system whose changes by other machines inotify does not see.
-    let isOnNetwork: Bool
+    /// Whether the file, or a link on the way to it, is on a file system whose changes by other machines inotify does not see.
+    var isOnNetwork: Bool
     let projectionTimer: TimerSource
     let settleTimer: TimerSource
     let lateTimer: TimerSource

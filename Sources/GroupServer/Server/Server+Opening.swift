@@ -52,6 +52,12 @@ extension Server {
         openGroups(within: Self.timeAtStart)
     }
 
+    /// Takes note of those that have come, where no event tells.
+    func lookForGroups() {
+        for group in (try? container.list()) ?? [] where hosts[group] == nil { unopened.insert(group) }
+        openGroups(within: Self.timeInBetween)
+    }
+
     /// All of them now, for who asks about all.
     func openRest() {
         while let group = unopened.next() { try? openGroup(group) }

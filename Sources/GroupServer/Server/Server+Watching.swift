@@ -41,6 +41,8 @@ extension Server {
             case .watching(let directory):
                 if directory == container.root {
                     isRootWatched = true
+                    isRootOnNetwork = (try? Files.isNetworkFileSystem(container.root)) ?? false
+                    if isRootOnNetwork { pollIsDue() }
                     openAllGroups()
                 }
                 if directories.answered(directory, .watched) { changed.formUnion(directories.groups(in: directory)) }
@@ -120,7 +122,9 @@ extension Server {
         pollDocuments()
         pollLayers()
         if !isRootWatched { watcher?.watch(directory: container.root) }
-        if !isRootWatched || hosts.values.contains(where: needsPolling) || layers.isPolled { pollIsDue() }
+        let isRootPolled = !isRootWatched || isRootOnNetwork
+        if isRootPolled { lookForGroups() }
+        if isRootPolled || hosts.values.contains(where: needsPolling) || layers.isPolled { pollIsDue() }
     }
 
     func needsPolling(_ host: GroupHost) -> Bool {

@@ -52,6 +52,8 @@ final class Server {
     var layers: LayerTracking
     /// Whether new groups are noticed by events.
     var isRootWatched = false
+    /// Whether other machines may make groups there, of which inotify tells nothing.
+    var isRootOnNetwork = false
     var barriers: [UInt64: () -> Void] = [:]
     var nextBarrier: UInt64 = 1
 

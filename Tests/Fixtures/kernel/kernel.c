@@ -11,6 +11,7 @@
  *     CALL ERRNO [END]    the call fails; of those with a path only where it ends so.
  *                         CALL: fsync fdatasync pwrite ftruncate unlink exchange
  *     die-after-exchange  SIGKILL to itself, once two names are exchanged
+ *     network PREFIX      what begins so is on NFS: another machine writes there, of which inotify tells nothing
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,6 +74,24 @@ int ftruncate(int fd, off_t size) { return fails("ftruncate", NULL) ? -1 : NEXT(
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     return fails("pwrite", NULL) ? -1 : NEXT(pwrite)(fd, bytes, count, offset);
+}
+
+static int is_on_network(const char *path) {
+    char text[512];
+    int before = errno;
+    const char *prefix = rule("network", text, sizeof text);
+    errno = before;
+    return prefix && strncmp(path, prefix + 1, strlen(prefix + 1)) == 0;
+}
+
+int statfs(const char *path, struct statfs *info) {
+    int result = NEXT(statfs)(path, info);
+    if (result == 0 && is_on_network(path)) info->f_type = NFS_SUPER_MAGIC;
+    return result;
+}
+
+int inotify_add_watch(int fd, const char *path, uint32_t mask) {
+    return NEXT(inotify_add_watch)(fd, path, is_on_network(path) ? IN_DELETE_SELF : mask);
 }
 
 int unlinkat(int directory, const char *path, int flags) {
