@@ -1,3 +1,4 @@
+import Glibc
 import GroupModel
 import GroupProtocol
 import PropertyList
@@ -67,6 +68,39 @@ struct WatchReplicaTests {
         try peer.write(.example, [.set("last", .integer(1))])
         replica.take(try slow.event())
         #expect(replica.values == (try peer.read(.example).values))
+    }
+
+    @Test("what an observer missed while it did not read fits what comes in the very turn in which it reads again")
+    func caughtUpDuringATurn() throws {
+        let daemon = try RunningDaemon(configuration: ["MaxQueueSize=16K"])
+        let peer = try daemon.peer(with: .example)
+        let process = try #require(daemon.process)
+        let slow = try SettingsPeer(daemon)
+        try slow.watch([WatchedGroup(group: .example)])
+        var replica = Replica()
+        replica.take(try slow.event())
+        func write(_ key: Int, _ number: Int) -> Request {
+            let text = Value.string(String(repeating: "x", count: 1000) + "\(number)")
+            return .write(WriteRequest(group: .example, edits: [.set(Key("k\(key)"), text)]))
+        }
+        for round in 1...20 {
+            // More than its socket and its queue take: the rest is put together.
+            for number in 0..<400 { try peer.call(write(number % 8, round * 1000 + number)) }
+            // It reads, and more is written, while the daemon looks away: both are there in its next turn.
+            process.kill(SIGSTOP)
+            for bytes in try slow.peer.readArrivedMessages() {
+                let reply = try slow.checked(Reply(parsing: bytes))
+                replica.take(try #require(WatchEvent(wire: reply)))
+            }
+            for key in 0..<16 { try peer.send(write(key, round)) }
+            process.kill(SIGCONT)
+            var position: Position?
+            for _ in 0..<16 {
+                position = try peer.checked(peer.receive())["position"].flatMap(Position.init(wire:))
+            }
+            while replica.revision != position?.revision { replica.take(try slow.event()) }
+            #expect(replica.values == (try peer.read(.example).values))
+        }
     }
 
     @Test("a replica that resumes again and again has every state in its order")

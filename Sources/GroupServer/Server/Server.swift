@@ -172,9 +172,13 @@ extension Server {
         hostsToSync = []
     }
 
-    /// The writers get their replies before the observers get the news.
+    /// The writers get their replies before the observers get the news: an observer that reads again is told what it missed
+    /// when this turn's commits are in its queue too. What its missed ones are put together to is made from the present
+    /// state, which has them already.
     private func sendReplies() {
-        for connection in dirtyConnections where !connection.isClosed { send(connection) }
+        for connection in dirtyConnections where !connection.isClosed {
+            if connection.stream != nil { markStreamDirty(connection) } else { send(connection) }
+        }
     }
 
     private func serveWaitingCalls() -> Bool {
