@@ -20,6 +20,8 @@ TORTURE_STATES ?= 2000
 TORTURE_RESTARTS ?= 50
 TORTURE_FUZZ_SECONDS ?= 60
 TORTURE_SANITIZERS ?= address thread undefined
+TORTURE_SANITIZER_SECONDS ?= 60
+TORTURE_SANITIZER_KILLS ?= 30
 TORTURE_SEED ?=
 TORTURE_REPORT ?= $(SCRATCH)/torture-report.md
 
@@ -85,6 +87,8 @@ help:  ## Print this
 	@echo '  TORTURE_RESTARTS  how often it restarts the service under 200 observers; as root ($(TORTURE_RESTARTS))'
 	@echo '  TORTURE_FUZZ_SECONDS  how long it fuzzes each target, or 0 ($(TORTURE_FUZZ_SECONDS))'
 	@echo '  TORTURE_SANITIZERS    which sanitizers it builds daemons with ($(TORTURE_SANITIZERS))'
+	@echo '  TORTURE_SANITIZER_SECONDS  how long the library has its load under each ($(TORTURE_SANITIZER_SECONDS))'
+	@echo '  TORTURE_SANITIZER_KILLS  how often the daemon is killed under it ($(TORTURE_SANITIZER_KILLS))'
 	@echo '  TORTURE_SEED   what its chance begins with ($(if $(TORTURE_SEED),$(TORTURE_SEED),another one each time))'
 	@echo '  TORTURE_REPORT where its report goes ($(TORTURE_REPORT))'
 	@echo '  FUZZ_TARGETS   what fuzz tries ($(if $(FUZZ_TARGETS),$(FUZZ_TARGETS),all: the folders of Tests/Fixtures/fuzz))'
@@ -144,6 +148,7 @@ torture: deps  ## Kills, power cuts, growth, sanitizers and fuzzing against the 
 	@SWIFT='$(SWIFT)' SCRATCH='$(SCRATCH)' TORTURE_KILLS='$(TORTURE_KILLS)' TORTURE_STATES='$(TORTURE_STATES)' \
 	    TORTURE_RESTARTS='$(TORTURE_RESTARTS)' \
 	    TORTURE_FUZZ_SECONDS='$(TORTURE_FUZZ_SECONDS)' TORTURE_SANITIZERS='$(TORTURE_SANITIZERS)' \
+	    TORTURE_SANITIZER_SECONDS='$(TORTURE_SANITIZER_SECONDS)' TORTURE_SANITIZER_KILLS='$(TORTURE_SANITIZER_KILLS)' \
 	    APPGROUP_TEST_SEED='$(TORTURE_SEED)' .ci/torture '$(TORTURE_REPORT)'
 
 docs: deps-build  ## Build the library's documentation (DocC), every warning an error

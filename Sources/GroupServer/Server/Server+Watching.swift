@@ -65,7 +65,10 @@ extension Server {
     private func noteChange(of name: String, in directory: String, _ changed: inout Set<GroupIdentifier>) {
         guard !PlistFile.isOwnTemporary(name) else { return }
         changed.formUnion(directories.groups(in: directory))
-        guard directory == container.root, let group = try? GroupIdentifier(name) else { return }
+        guard directory == container.root else { return }
+        // The root itself: it may have been closed, or opened again.
+        if name.isEmpty { changed.formUnion(hosts.keys) }
+        guard let group = try? GroupIdentifier(name) else { return }
         if hosts[group] != nil {
             changed.insert(group)
         } else if (try? Files.status(container.path(of: group)))?.kind == .directory {

@@ -24,6 +24,11 @@ import Testing
         Place(
             testDescription: "the state directory replaced by a link to where it is",
             command: "mv \"$STATE\" \"$STATE.moved\"; ln -s \"$STATE.moved\" \"$STATE\""),
+        Place(
+            testDescription: "the state directory moved to another file system, with a link to it",
+            command:
+                "far=$(mktemp -d /dev/shm/appgroupd-XXXXXX); cp -a \"$STATE/.\" \"$far\"; mv \"$STATE\" \"$STATE.moved\"; "
+                + "ln -s \"$far\" \"$STATE\""),
         Place(testDescription: "the journal removed", command: "rm \"$STATE\"/*.journal"),
         Place(testDescription: "the runtime directory removed", command: "rm -r \"$RUN\""),
         Place(
@@ -34,6 +39,10 @@ import Testing
     @Test("what was acknowledged before and after survives a kill", arguments: changes)
     func change(_ place: Place) throws {
         let daemon = try RunningDaemon(configuration: ["SyncIntervalSec=10ms"])
+        defer {
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: daemon.state)
+            if let link, link.hasPrefix("/dev/shm/") { try? Plist.remove(link) }
+        }
         let peer = try daemon.peer(with: group)
         let watcher = try daemon.watcher(of: group)
         try peer.write(group, [.set("before", .integer(1))])
@@ -122,6 +131,38 @@ import Testing
         try Plist.replace(
             "\(daemon.directory.file("two"))/\(group).plist", with: Plist.text(["a": "<integer>3</integer>"]))
         #expect(try watcher.nextCommit()["a"]?.new == .integer(3))
+    }
+
+    @Test(
+        "a group's directory that is copied elsewhere and replaced by a link goes on there, on another file system too",
+        arguments: ["", "/dev/shm"])
+    func linkInPlaceOfTheContainer(_ place: String) throws {
+        let daemon = try RunningDaemon(configuration: ["SettleSec=1h"])
+        let peer = try daemon.peer(with: group)
+        try peer.write(group, [.set("a", .integer(1))])
+        try peer.synchronize(group)
+        let container = "\(daemon.root)/\(group)"
+        let directory = place.isEmpty ? daemon.directory.path : place
+        let target = "\(directory)/appgroupd-\(UUID().uuidString)"
+        defer { try? Plist.remove(target) }
+        try FileManager.default.copyItem(atPath: container, toPath: target)
+        let watcher = try daemon.watcher(of: group)
+        try Plist.exchange(container) {
+            try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: target)
+        }
+        try peer.synchronize(group)
+        #expect(try peer.read(group).position?.revision == 1)
+        let plist = "\(target)/Library/Preferences/\(group).plist"
+        for number in 2...5 {
+            try FileEditTests.save(
+                Plist.text(["a": "<integer>\(number)</integer>"]), to: plist,
+                FileEditTests.Saving.allCases[number % 3])
+            #expect(try watcher.nextCommit()["a"]?.new == .integer(Int64(number)))
+        }
+        try peer.write(group, [.set("b", .integer(1))])
+        try peer.synchronize(group)
+        #expect(try Plist.entries(plist) == ["a": .integer(5), "b": .integer(1)])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: container) == target)
     }
 
     @Test("a journal that cannot be rewritten for want of room is kept as it is, and goes on taking writes")
