@@ -74,16 +74,16 @@ extension PropertyListError.Reason: CustomStringConvertible {
         case .unclosedMarkup(let opening): "a \(opening) that nothing closes"
         case .malformedTag: "a tag that is not well formed"
         case .unexpectedText: "text where only elements may stand"
-        case .unexpectedElement(let name): "a <\(name)> where none may stand"
-        case .unknownElement(let name): "<\(name)> is no element of a property list"
-        case .wrongEndTag(let expected, let found): "</\(found)> where </\(expected)> was expected"
+        case .unexpectedElement(let name): "a \(Self.tag(name)) where none may stand"
+        case .unknownElement: "an element that property lists do not have (a < in a text is written &lt;)"
+        case .wrongEndTag(let expected, let found): "\(Self.tag("/" + found)) where </\(expected)> was expected"
         case .valueWithoutKey: "a value without a key"
         case .keyWithoutValue: "a key without a value"
         case .noValue: "the property list has no value"
         case .rootIsNoDictionary(let name): "the property list holds a <\(name)>, not a <dict>"
         case .contentAfterEnd: "content after the end of the property list"
         case .entityDeclaration: "an entity declaration; they are not supported"
-        case .unknownEntity(let name): "the unknown entity &\(name);"
+        case .unknownEntity: "an entity that property lists do not have (an & in a text is written &amp;)"
         case .malformedReference: "an & that begins no character reference (write &amp;)"
         case .malformedInteger: "an <integer> that is no number"
         case .integerOutOfRange: "an <integer> that does not fit 64 bits"
@@ -96,5 +96,15 @@ extension PropertyListError.Reason: CustomStringConvertible {
         case .uncarriable(let what): "a property list cannot hold \(what)"
         case .tooDeep: "arrays and dictionaries nested deeper than \(Value.depthLimit) levels"
         }
+    }
+
+    private static let elements: Set<String> = [
+        "plist", "dict", "array", "key", "string", "integer", "real", "true", "false", "date", "data",
+    ]
+
+    /// Of what is no element of ours not even the name: errors come into logs, and what stands there may be a value with a
+    /// `<` in it, a password say.
+    private static func tag(_ name: String) -> String {
+        elements.contains(name.hasPrefix("/") ? String(name.dropFirst()) : name) ? "<\(name)>" : "tag"
     }
 }
