@@ -129,7 +129,10 @@ let package = Package(
         ),
         .testTarget(
             name: "AppGroupControlTests",
-            dependencies: ["AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]
+            dependencies: [
+                "AppGroupControl", "GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink",
+                "appgroupctl", "appgroupd",
+            ]
         ),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
         // Counts instructions of the optimised programs, which `make guard` builds.

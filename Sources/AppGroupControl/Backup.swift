@@ -43,6 +43,7 @@ struct Backup {
 extension Backup {
     /// - Throws: what the text is instead, for people.
     init(parsing bytes: [UInt8], from path: String) throws(Failure) {
+        let path = Session.name(of: path)
         let json: JSON
         do throws(JSONError) {
             json = try JSON(parsing: bytes)

@@ -53,6 +53,7 @@ package enum HelpScreen {
         if !verb.options.isEmpty {
             text += "\n" + section("options", verb.options.map { ($0.synopsis, $0.summary) })
         }
+        text += "\nexamples:\n" + verb.examples.map { "  \($0)\n" }.joined()
         return text + "\nappgroupctl help options lists what every verb takes.\n"
     }
 

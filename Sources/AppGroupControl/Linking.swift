@@ -48,7 +48,7 @@ struct Linking {
         case .file: return try replaceFile()
         case .ourLink:
             try prepareTarget()
-            try session.console.print("\(path) is linked to \(group) already")
+            try tell("is linked to \(group) already")
             return true
         case .otherLink(let destination):
             throw .refused(
@@ -75,8 +75,16 @@ struct Linking {
         }
         guard isMade else { return false }
         syncDirectory()
-        try session.console.print("\(path) is linked to \(group)")
+        try tell("is linked to \(group)")
         return true
+    }
+
+    /// What has become of the path; to programs `{"path", "group", "kept"}`, the last one where a file was there.
+    private func tell(_ text: String, kept: String? = nil) throws(Failure) {
+        guard session.printsJSON else { return try session.console.print("\(path) \(text)") }
+        var object: JSONObject = ["path": .string(path), "group": .string(group.string)]
+        if let kept { object["kept"] = .string(kept) }
+        try session.print(.object(object))
     }
 
     /// False: something stands there by now.
@@ -108,7 +116,7 @@ extension Linking {
             return false
         }
         syncDirectory()
-        try session.console.print("\(path) is linked to \(group); the file that was there is \(kept)")
+        try tell("is linked to \(group); the file that was there is \(kept)", kept: kept)
         try session.console.flush()
         try mergeWhatCame(after: content, at: revision, in: kept)
         return true

@@ -67,7 +67,8 @@ package enum ManualPage {
                 ".TP\n.B \(escaped("\(flag.rawValue) \(flag.valueName)"))\n\(escaped(flag.summary))\n"
             }.joined()
         }
-        return text + list(verb.options)
+        let examples = verb.examples.map { "  \($0)" }.joined(separator: "\n")
+        return text + list(verb.options) + ".PP\n.nf\n" + escaped(examples) + "\n.fi\n"
     }
 
     private static func list(_ options: [Option]) -> String {

@@ -48,6 +48,21 @@ package struct Plan {
         return "\(set) \(set == 1 ? "key" : "keys") set, \(removed) removed"
     }
 
+    /// Says what was done: to people in a note, to programs as an object.
+    func tell(of group: GroupIdentifier, _ session: Session) throws(Failure) {
+        guard session.printsJSON else { return session.console.note("\(group): \(summary)") }
+        try session.print(.object(counts(of: group)))
+    }
+
+    /// `{"group", "set", "removed"}`
+    func counts(of group: GroupIdentifier) -> JSONObject {
+        let removed = edits.count { $0.value == nil }
+        return [
+            "group": .string(group.string), "set": .integer(Int64(edits.count - removed)),
+            "removed": .integer(Int64(removed)),
+        ]
+    }
+
     func print(of group: GroupIdentifier, namesGroup: Bool = false, _ session: Session) throws(Failure) {
         guard session.printsJSON else {
             if session.printsPlain {

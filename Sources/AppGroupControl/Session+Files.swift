@@ -6,13 +6,16 @@ extension Session {
     /// The largest file that is read, in bytes.
     private static let fileLimit = 1 << 30
 
+    /// For messages.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
     func read(_ path: String) throws(Failure) -> [UInt8] {
         do throws(SystemError) {
             return try path == "-"
                 ? Files.open("/dev/stdin", .readOnly).readAll(limit: Self.fileLimit)
                 : Files.read(path, limit: Self.fileLimit).bytes
         } catch {
-            throw .refused("\(path == "-" ? "standard input" : path) cannot be read: \(error.errno)")
+            throw .refused("\(Self.name(of: path)) cannot be read: \(error.errno)")
         }
     }
 

@@ -21,6 +21,7 @@ package struct SettingsFile {
 
     /// Which format it is, the content tells; the path is for the error.
     package init(parsing bytes: [UInt8], from path: String) throws(Failure) {
+        let path = Session.name(of: path)
         format = try Self.format(of: bytes, path)
         let limit = max(bytes.count, XMLPropertyList.defaultByteLimit)
         do throws(PropertyListError) {

@@ -1,5 +1,6 @@
 import GroupFiles
 import LinuxIO
+import Varlink
 
 /// The work of `unlink`: a copy of the group's property list takes the place of the link, in one step. Owned by the
 /// tool's one thread.
@@ -30,7 +31,7 @@ struct Unlinking {
                 try Files.rename(name, to: path)
                 try Files.fsyncDirectory(Files.parent(of: path))
             }
-            return try session.console.print("\(path) is a file of its own again")
+            return try tell("is a file of its own again", isFile: true)
         }
         _ = try? Files.unlinkIfPresent(name)
         throw .refused("the group keeps changing", advice: "end the programs that write it, and try again")
@@ -65,6 +66,12 @@ struct Unlinking {
 
     private func removeLink() throws(Failure) {
         try session.file { () throws(SystemError) in try Files.unlink(path) }
-        try session.console.print("\(path) is removed; the group has no file yet")
+        try tell("is removed; the group has no file yet", isFile: false)
+    }
+
+    /// What has become of the path; to programs `{"path", "file"}`, the last one saying whether there is one now.
+    private func tell(_ text: String, isFile: Bool) throws(Failure) {
+        guard session.printsJSON else { return try session.console.print("\(path) \(text)") }
+        try session.print(["path": .string(path), "file": .boolean(isFile)])
     }
 }

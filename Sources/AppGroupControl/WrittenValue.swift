@@ -80,19 +80,42 @@ package enum WrittenValue: Equatable, Sendable {
 
     private static func usage(_ message: String) -> Failure { .usage(message, .write) }
 
-    /// The word as a value of the type that the key has, where it is one; else as a text.
+    /// The word as a value of the type that the key has; as a text where it has none.
+    ///
+    /// - Throws: where it is no such value. To change the type is possible, and has to be said.
+    package static func value(_ word: String, of key: Key, like present: Value?) throws(Failure) -> Value {
+        let value = guess(word, like: present)
+        guard let present, value.kind != present.kind else { return value }
+        throw .refused(
+            "\(quoted(key.string)) is of type \(present.kind.rawValue)\(expected(word, like: present)); nothing changed",
+            advice: "to change the type, say which: -string \(quoted(word))")
+    }
+
+    private static func expected(_ word: String, like present: Value) -> String {
+        guard let flag = flag(for: present.kind) else { return "" }
+        do throws(ValueParsing.Problem) {
+            _ = try ValueParsing.value(word, as: flag)
+            return ", \(quoted(word)) is not"
+        } catch {
+            return ": it takes \(error.expected), not \(quoted(word))"
+        }
+    }
+
+    private static func flag(for kind: Value.Kind?) -> ValueFlag? {
+        switch kind {
+        case .integer: .integer
+        case .real: .real
+        case .boolean: .boolean
+        case .date: .date
+        case .data: .data
+        case .array, .dictionary: .notation
+        case .string, nil: nil
+        }
+    }
+
+    /// The same, a text where it is no such value.
     package static func guess(_ word: String, like present: Value?) -> Value {
-        let flag: ValueFlag? =
-            switch present?.kind {
-            case .integer: .integer
-            case .real: .real
-            case .boolean: .boolean
-            case .date: .date
-            case .data: .data
-            case .array, .dictionary: .notation
-            case .string, nil: nil
-            }
-        guard let flag else { return .string(word) }
+        guard let flag = flag(for: present?.kind) else { return .string(word) }
         for flag in flag == .notation ? [flag, .json] : [flag] {
             if let value = try? ValueParsing.value(word, as: flag), value.kind == present?.kind { return value }
         }

@@ -181,9 +181,10 @@ extension BinaryPropertyList {
         guard !text.utf8.contains(0) else { throw failure(.uncarriable("the character U+0000")) }
     }
 
-    /// Puts the entries into a dictionary; what was put in when an error comes is freed with it.
+    /// Puts the entries into a dictionary, sorted: the same settings are the same bytes. What was put in when an error comes
+    /// is freed with it.
     private static func fill(_ dictionary: plist_t, with entries: [Key: Value]) throws(PropertyListError) {
-        for (key, value) in entries {
+        for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
             unsafe plist_dict_set_item(dictionary, key.string, try node(of: value))
         }
     }

@@ -1,5 +1,7 @@
 import AppGroupControl
+import Foundation
 import GroupProtocol
+import TestSupport
 import Testing
 
 @Suite("Help")
@@ -74,6 +76,9 @@ struct HelpTests {
         options:
           --limit N  at most N commits (100)
 
+        examples:
+          appgroupctl history group.com.example.app --limit 10
+
         appgroupctl help options lists what every verb takes.
 
         """
@@ -90,11 +95,31 @@ struct HelpTests {
         let run = CapturedRun(name, "--help")
         #expect(run.status == 0)
         #expect(run.output.hasPrefix("usage: appgroupctl \(name)"))
-        #expect(run.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.allSatisfy { $0.count <= 100 } && lines.count <= 50)
         let verb = try #require(Verb.named(name))
         for option in verb.options { #expect(run.output.contains("\n  \(option.synopsis)  ")) }
         if verb.takesValue {
             for flag in ValueFlag.allCases { #expect(run.output.contains("\n  \(flag.rawValue) ")) }
+        }
+    }
+
+    @Test("every verb has examples, and what they say is understood", arguments: Verb.all.map(\.name))
+    func examples(_ name: String) throws {
+        let examples = try #require(Verb.named(name)).examples
+        #expect(examples.contains { $0.contains("appgroupctl \(name)") })
+        let directory = try TemporaryDirectory()
+        for example in examples {
+            // The shell tells what the tool would be called with.
+            let script = """
+                appgroupctl() { printf '%s\\0' "$@" >words; }; jq() { :; }; notify-send() { :; }; revision=17
+                cd \(directory.path) && \(example)
+                """
+            _ = try ChildProcess.run("/bin/bash", ["-c", script], inheriting: false)
+            let words = try String(contentsOfFile: directory.file("words"), encoding: .utf8)
+                .split(separator: "\0").map(String.init)
+            let invocation = try? CommandLineParser.parse(words)
+            #expect(invocation?.verb?.name == words.first, "\(example): \(words)")
         }
     }
 
@@ -108,6 +133,9 @@ struct HelpTests {
                 Also called domains.
 
                 --json prints one array.
+
+                examples:
+                  appgroupctl list
 
                 appgroupctl help options lists what every verb takes.
 

@@ -15,8 +15,10 @@ extension Verb {
         let file = try SettingsFile(parsing: try session.read(path), from: path)
         let group = try session.group()
         var application = try Application(of: file, to: group, removesOthers: session.invocation.has(.prune), session)
+        let isCheck = session.invocation.has(.check)
+        if !isCheck { try application.prepareGroup() }
         try application.plan.print(of: group, session)
-        guard session.invocation.has(.check) else { return try application.run() }
+        guard isCheck else { return try application.run() }
         guard application.plan.isEmpty else { throw Failure(.different, "") }
     }
 }

@@ -12,6 +12,7 @@ extension Verb {
             Each group is saved as it was at one revision, whoever writes meanwhile. FILE
             is replaced in one step, and only when the backup is whole; - is standard
             output. The file is JSON with every value and its type; restore reads it.
+            --json prints {"groups", "keys"}, how many were saved.
             """,
         body: BackupVerb.run)
 
@@ -23,7 +24,9 @@ extension Verb {
             Each group becomes exactly what it was, in one change: keys that the backup
             does not have are removed. A group that does not exist is made. Without GROUP:
             every group of the file; other groups are left alone. --dry-run prints what
-            would change. - is standard input.
+            would change. - is standard input. --json prints for each group
+            {"group", "set", "removed", "revision"}: how many keys were, and the revision
+            that is put back.
             """,
         body: RestoreVerb.run)
 }
@@ -46,6 +49,10 @@ enum BackupVerb {
         progress.clear()
         try session.write(backup.encoded, to: path)
         let keys = backup.groups.reduce(0) { $0 + $1.values.count }
+        if session.printsJSON, path != "-" {
+            return try session.print(
+                ["groups": .integer(Int64(backup.groups.count)), "keys": .integer(Int64(keys))])
+        }
         let count = StatusRendering.counted(backup.groups.count, "group")
         session.console.note("saved \(count) with \(StatusRendering.counted(keys, "key"))")
     }
@@ -82,8 +89,8 @@ enum RestoreVerb {
             let names = groups.map(\.group.string)
             groups.removeAll { $0.group != wanted }
             guard !groups.isEmpty else {
-                throw .refused(
-                    "\(path) has no group \(wanted)" + NearNames.question(NearNames.of(wanted.string, among: names)))
+                let near = NearNames.question(NearNames.of(wanted.string, among: names))
+                throw .refused("\(Session.name(of: path)) has no group \(wanted)\(near)")
             }
         }
         let progress = Progress("restoring", of: groups.count, session.console)
@@ -104,13 +111,23 @@ enum RestoreVerb {
             return try plan.print(of: saved.group, namesGroup: true, session)
         }
         if present == nil { _ = try session.createGroup(saved.group) }
-        guard !plan.isEmpty else { return session.console.note("\(saved.group) is as it was saved") }
+        guard !plan.isEmpty else {
+            if session.printsJSON { return try tell(plan, saved, session) }
+            return session.console.note("\(saved.group) is as it was saved")
+        }
         // Exactly what was saved, whatever has been written since we looked.
         let sets = TextRendering.sorted(saved.values).map { Edit.set($0.key, $0.value) }
         let request = WriteRequest(
             group: saved.group, edits: sets, isReset: true, tag: session.invocation.value(.tag))
         _ = try session.call(.write(request))
+        if session.printsJSON { return try tell(plan, saved, session) }
         let count = StatusRendering.counted(plan.edits.count, "key")
         session.console.note("\(saved.group): \(count) put back, as of revision \(saved.position.revision)")
+    }
+
+    private static func tell(_ plan: Plan, _ saved: Backup.Group, _ session: Session) throws(Failure) {
+        var object = plan.counts(of: saved.group)
+        object["revision"] = .integer(saved.position.revision)
+        try session.print(.object(object))
     }
 }

@@ -40,7 +40,9 @@ extension Verb {
         let group = try session.group()
         let key = Key(session.arguments[1])
         let written = try WrittenValue(session.invocation.valueTokens, for: session.invocation.verb ?? .write)
-        let old = try session.update(group, [key]) { written.edits(of: key, holding: $0[key]) }[key]
+        let old = try session.update(group, [key]) { (values) throws(Failure) in
+            try written.edits(of: key, holding: values[key])
+        }[key]
         if let old { return try session.print(value: old) }
         if session.printsJSON { try session.print(.null) }
     }

@@ -14,7 +14,8 @@ extension Verb {
             --format json. What was changed in it goes into the group in one change; what
             others write meanwhile stays. Where both changed one key nothing is done, and
             the copy is kept. A copy that does not parse is kept and told, and
-            import takes it when it is mended.
+            import takes it when it is mended. --json prints {"group", "set", "removed"},
+            how many keys were.
             """,
         body: EditVerb.run)
 }
@@ -64,10 +65,13 @@ enum EditVerb {
     private static func apply(_ path: String, _ saved: Backup.Group, _ session: Session) throws(Failure) {
         let file = try SettingsFile(parsing: try session.read(path), from: path)
         let plan = Plan(from: saved.values, to: file.entries, removesOthers: true, format: file.format.plist)
-        guard !plan.isEmpty else { return session.console.note("nothing changed") }
+        guard !plan.isEmpty else {
+            if session.printsJSON { return try plan.tell(of: saved.group, session) }
+            return session.console.note("nothing changed")
+        }
         let request = session.writeRequest(saved.group, plan.edits, unchangedSince: saved.position.revision)
         switch try session.outcome(of: .write(request)) {
-        case .success: session.console.note("\(saved.group): \(plan.summary)")
+        case .success: try plan.tell(of: saved.group, session)
         case .failure(.conflict(let keys, _)):
             throw .refused(
                 "changed meanwhile by others: \(keys.map(quoted).joined(separator: ", ")); nothing was written")

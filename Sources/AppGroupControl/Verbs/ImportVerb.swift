@@ -13,7 +13,8 @@ extension Verb {
             the content tells which. All in one change, or nothing. Keys that FILE does
             not have stay, or go with --replace. - is standard input. --dry-run prints
             what would change. A group that does not exist is made, unless one of nearly
-            the same name exists.
+            the same name exists. --json prints {"group", "set", "removed"}, how many keys
+            were.
             """
     ) { (session) throws(Failure) in
         if session.invocation.has(.merge), session.invocation.has(.replace) {
@@ -24,8 +25,9 @@ extension Verb {
         let group = try session.group()
         var application = try Application(of: file, to: group, removesOthers: session.invocation.has(.replace), session)
         if session.invocation.has(.dryRun) { return try application.plan.print(of: group, session) }
+        try application.prepareGroup()
         try application.run()
-        session.console.note("\(group): \(application.plan.summary)")
+        try application.plan.tell(of: group, session)
     }
 }
 
@@ -48,9 +50,13 @@ struct Application {
         plan = Plan(from: present, to: file.entries, removesOthers: removesOthers, format: file.format.plist)
     }
 
+    /// Refuses a group that does not exist and whose name looks mistyped, and makes another.
+    func prepareGroup() throws(Failure) {
+        if !exists { try session.createUnlessMistyped(group) }
+    }
+
     /// With --skip-forced, keys that the administrator has set are left out and told.
     mutating func run() throws(Failure) {
-        if !exists { try session.createUnlessMistyped(group) }
         while !plan.isEmpty {
             let request = session.writeRequest(group, plan.edits, unchangedSince: nil)
             switch try session.outcome(of: .write(request)) {

@@ -17,7 +17,8 @@ extension Verb {
             undoes it.
 
             UserDefaults rewrites its whole file when a program synchronizes, and deletes it
-            when its last key goes, which takes the link away: then link again.
+            when its last key goes, which takes the link away: then link again. --json
+            prints {"path", "group", "kept"}; kept is the file that was there.
             """
     ) { (session) throws(Failure) in
         let group = try session.group()
@@ -29,7 +30,10 @@ extension Verb {
     static let unlink = Verb(
         "unlink", [Argument("GROUP")], summary: "undo link: put a copy of the group's file in the link's place",
         options: [.path],
-        details: "The group stays; the copy and the group have nothing to do with each other any more."
+        details: """
+            The group stays; the copy and the group have nothing to do with each other any
+            more. --json prints {"path", "file"}; file says whether there is one now.
+            """
     ) { (session) throws(Failure) in
         let group = try session.group()
         _ = try session.call(.synchronize(group))

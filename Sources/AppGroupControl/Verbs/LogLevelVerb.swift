@@ -22,6 +22,7 @@ extension Verb {
         guard let present = try session.call(.logLevel(level))["level"]?.stringValue else {
             throw Session.unexpectedReply
         }
+        if session.printsJSON { return try session.print(.string(present)) }
         try session.console.print(present)
     }
 }

@@ -14,8 +14,6 @@ extension Verb {
             terminal it asks whether to keep the value: y keeps it, anything else and
             Ctrl-C take it back at once. Elsewhere it prints the revision that keep takes.
             What others change meanwhile stays.
-
-              appgroupctl try group.com.example.app scale -float 1.5 --for 30s
             """,
         body: TryVerb.run)
 
@@ -42,7 +40,7 @@ enum TryVerb {
         if reply == nil { try session.createUnlessMistyped(group) }
         let present = try reply.map { (reply) throws(Failure) in try session.values(reply) } ?? [:]
         let request = TryRequest(
-            group: group, edits: written.edits(of: key, holding: present[key]), seconds: seconds,
+            group: group, edits: try written.edits(of: key, holding: present[key]), seconds: seconds,
             tag: session.invocation.value(.tag))
         let answer = try session.call(.tryOut(request))
         let revision = try Session.position(answer).revision

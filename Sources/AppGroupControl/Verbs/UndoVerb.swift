@@ -11,7 +11,8 @@ extension Verb {
             Of one revision (log shows them), or of all after --since, or of those --by a
             program, unit or tag, or both. All in one change, or nothing: where a key has
             been changed again by something else, that is told and nothing is done.
-            --dry-run prints what would change.
+            --dry-run prints what would change. --json prints {"group", "set", "removed"},
+            how many keys were.
             """,
         body: UndoVerb.run)
 }
@@ -27,10 +28,13 @@ enum UndoVerb {
             let undoing = try undoing(group, newest, session)
             try check(undoing, group, session)
             if session.invocation.has(.dryRun) { return try undoing.plan.print(of: group, session) }
-            guard !undoing.plan.isEmpty else { return session.console.note("nothing is to be undone") }
+            guard !undoing.plan.isEmpty else {
+                if session.printsJSON { return try undoing.plan.tell(of: group, session) }
+                return session.console.note("nothing is to be undone")
+            }
             let request = session.writeRequest(group, undoing.plan.edits, unchangedSince: newest)
             switch try session.outcome(of: .write(request)) {
-            case .success: return session.console.note("\(group): \(undoing.plan.summary)")
+            case .success: return try undoing.plan.tell(of: group, session)
             // Somebody was faster: it is a conflict now, or becomes none.
             case .failure(.conflict): continue
             case .failure(let error): throw session.failure(error)

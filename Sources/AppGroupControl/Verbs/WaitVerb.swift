@@ -9,8 +9,6 @@ extension Verb {
             Comes back when the condition holds, at once if it does already, and prints
             the value. VALUE without TYPE is compared in the type that the key has.
             --timeout gives up, with status 1. A daemon that goes away is waited for.
-
-              appgroupctl wait group.com.example.app ready true --timeout 10
             """,
         body: WaitVerb.run)
 }
