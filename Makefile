@@ -37,8 +37,12 @@ SHELL := /bin/sh
 # The programs carry Swift's own libraries, so that nothing but what Debian ships is needed to run them.
 # The linker that comes with Swift packs the relocations, half a megabyte of memory (glibc 2.36 or later reads that), and
 # exports no symbol that nobody looks up.
-LINKFLAGS ?= -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
-RELEASE := $(SWIFT) build --scratch-path $(SCRATCH) -c release --static-swift-stdlib $(LINKFLAGS) $(SWIFTFLAGS)
+LINKFLAGS ?= -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic $(STATIC_CXX)
+# Swift's runtime needs little of the C++ library; its own copy of that little is most of a megabyte less in memory than all
+# of the shared one. The linker takes what it finds first, so it gets a directory that has only the archive.
+CXX_ARCHIVE := $(filter /%,$(shell clang -print-file-name=libstdc++.a 2>/dev/null || cc -print-file-name=libstdc++.a 2>/dev/null))
+STATIC_CXX = $(if $(CXX_ARCHIVE),$(shell mkdir -p '$(SCRATCH)/c++' && ln -sfn '$(CXX_ARCHIVE)' '$(SCRATCH)/c++/libstdc++.a')-Xswiftc -L$(abspath $(SCRATCH))/c++ -Xlinker --as-needed)
+RELEASE = $(SWIFT) build --scratch-path $(SCRATCH) -c release --static-swift-stdlib $(LINKFLAGS) $(SWIFTFLAGS)
 DEBUG_OPTIONS := --scratch-path $(SCRATCH) $(SWIFTFLAGS)
 DAEMON := $(SCRATCH)/release/appgroupd
 TOOL := $(SCRATCH)/release/appgroupctl

@@ -72,10 +72,15 @@ package struct PlistBase: Sendable {
     /// put there. An XML property list holds whole seconds only; what the projection cut off is no edit.
     package func edits(from theirs: [Key: Value], in format: PlistFormat, ours state: GroupState) -> [Edit] {
         var edits: [Edit] = []
-        for (key, value) in theirs where !isKnown(value, of: key, in: format, ours: state) {
-            edits.append(.set(key, value))
+        var shared = 0
+        for (key, value) in theirs {
+            let own = state[key]
+            if own != nil { shared += 1 }
+            if !isKnown(value, of: key, in: format, ours: own) { edits.append(.set(key, value)) }
         }
-        for key in keysMissing(in: theirs, ours: state) where !isKnown(nil, of: key, in: format, ours: state) {
+        // Nearly always the file has all keys of the group, which to count is cheaper than to look for each of them.
+        for key in keysMissing(in: theirs, ours: state, hasAll: shared == state.count)
+        where !isKnown(nil, of: key, in: format, ours: state[key]) {
             edits.append(.remove(key))
         }
         return edits.sorted { $0.key < $1.key }
@@ -97,23 +102,26 @@ package struct PlistBase: Sendable {
         return PlistBase(differences: left)
     }
 
-    private func keysMissing(in theirs: [Key: Value], ours state: GroupState) -> Set<Key> {
+    private func keysMissing(in theirs: [Key: Value], ours state: GroupState, hasAll: Bool) -> Set<Key> {
         var missing: Set<Key> = []
         func look(for key: Key) {
             if theirs.index(forKey: key) == nil { missing.insert(key) }
         }
-        // Nearly always the file has all keys of the group, which to count is cheaper than to look for each of them.
-        let shared = theirs.keys.count { state.contains($0) }
-        if shared < state.count { for key in state.keys { look(for: key) } }
+        if !hasAll { for key in state.keys { look(for: key) } }
         for key in differences.keys { look(for: key) }
         if let earlier { for key in earlier.keys { look(for: key) } }
         return missing
     }
 
-    private func isKnown(_ value: Value?, of key: Key, in format: PlistFormat, ours state: GroupState) -> Bool {
-        let written = differences[key] ?? state[key]
-        if value == written.map(format.projected) { return true }
+    private func isKnown(_ value: Value?, of key: Key, in format: PlistFormat, ours own: Value?) -> Bool {
+        let written = differences.isEmpty ? own : differences[key] ?? own
+        if isWritten(written, as: value, in: format) { return true }
         guard let earlier, let before = earlier[key] else { return false }
-        return value == before.map(format.projected)
+        return isWritten(before, as: value, in: format)
+    }
+
+    private func isWritten(_ written: Value?, as found: Value?, in format: PlistFormat) -> Bool {
+        guard let written, let found else { return written == nil && found == nil }
+        return format.reads(written, as: found)
     }
 }

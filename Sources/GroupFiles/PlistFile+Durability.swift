@@ -8,6 +8,6 @@ extension PlistFile {
         if case .found(let status) = resolution.outcome, status.kind == .regular {
             try? Files.openRegular(resolution.target, [.readOnly, .noFollow]).fsync()
         }
-        for directory in resolution.directories { try? Files.fsyncDirectory(directory) }
+        for directory in resolution.places.directories { try? Files.fsyncDirectory(directory) }
     }
 }

@@ -33,7 +33,7 @@ extension PlistFile {
         /// Nil: the text that is known already.
         package var reading: PlistReading?
         package var target: String
-        package var directories: [String]
+        package var places: PlistPlaces
     }
 
     /// The same for a thread that must not wait: a small file behind no link, all of which the kernel has in memory. Nil
@@ -52,7 +52,7 @@ extension PlistFile {
             else { return nil }
             let digest = Digest(of: bytes)
             let reading = digest == known ? nil : interpret(bytes, digest, before, path)
-            return QuickLook(reading: reading, target: path, directories: resolution.directories)
+            return QuickLook(reading: reading, target: path, places: resolution.places)
         } catch {
             return nil
         }

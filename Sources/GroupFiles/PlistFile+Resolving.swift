@@ -17,9 +17,19 @@ package struct PlistResolution: Equatable, Sendable {
     /// The end of the links: what a new file replaces. The links themselves are the user's (fault R71).
     package var target: String
     package var linkCount: Int
-    /// What must be watched to see every change: the directory of the path, of each link's target, of the file.
-    package var directories: [String]
+    package var places: PlistPlaces
     package var outcome: Outcome
+}
+
+/// Where something may happen to a plist.
+package struct PlistPlaces: Equatable, Sendable {
+    /// What must be watched to see every change: the directory of the path, of each link's target, of the file.
+    package var directories: [String] = []
+    /// The names in them that lead to the file: its own, and those of the links and directories on the way. What happens
+    /// to others does not concern it.
+    package var names: [String] = []
+
+    package init() {}
 }
 
 extension PlistFile {
@@ -28,12 +38,11 @@ extension PlistFile {
 
     /// Follows the links one by one, because each may be changed and has a directory to be watched.
     package func resolve() -> PlistResolution {
-        var resolution = PlistResolution(target: path, linkCount: 0, directories: [], outcome: .looping)
+        var resolution = PlistResolution(target: path, linkCount: 0, places: PlistPlaces(), outcome: .looping)
         while resolution.linkCount <= Self.linkLimit {
             let directory = Files.parent(of: resolution.target)
-            for place in Self.places(of: directory) where !resolution.directories.contains(place) {
-                resolution.directories.append(place)
-            }
+            resolution.places.names.append(Files.lastComponent(of: resolution.target))
+            Self.note(directory, in: &resolution.places)
             do throws(SystemError) {
                 let status = try Files.status(resolution.target, followLinks: false)
                 guard status.kind == .symlink else {
@@ -53,19 +62,21 @@ extension PlistFile {
     /// How many parts of a directory's path may be links: those of a group's layout.
     private static let linkedParts = 3
 
-    /// The directory as it is called without links in the last parts of its path, and where each of these links is: a watch
-    /// stays with the directory that it was made for, wherever a link leads since.
-    private static func places(of directory: String, links: Int = 0) -> [String] {
+    /// Notes the directory as it is called without links in the last parts of its path, and where each of these links is:
+    /// a watch stays with the directory that it was made for, wherever a link leads since.
+    private static func note(_ directory: String, in places: inout PlistPlaces, links: Int = 0) {
         var path = directory
         for _ in 0..<linkedParts where links < linkLimit && path != "/" {
+            places.names.append(Files.lastComponent(of: path))
+            let place = Files.parent(of: path)
             if let target = try? Files.readLink(path) {
-                let place = Files.parent(of: path)
+                places.add(place)
                 let rest = directory.dropFirst(path.count)
-                return [place] + places(of: Files.join(place, target) + rest, links: links + 1)
+                return note(Files.join(place, target) + rest, in: &places, links: links + 1)
             }
-            path = Files.parent(of: path)
+            path = place
         }
-        return [directory]
+        places.add(directory)
     }
 
     private static func outcome(
@@ -80,5 +91,11 @@ extension PlistFile {
         } catch {
             return .unreachable(error)
         }
+    }
+}
+
+extension PlistPlaces {
+    fileprivate mutating func add(_ directory: String) {
+        if !directories.contains(directory) { directories.append(directory) }
     }
 }

@@ -128,21 +128,34 @@ extension Files {
 
     /// The directory part: "/a" of "/a/b", "." of "b", "/" of "/a". Trailing slashes do not count.
     package static func parent(of path: String) -> String {
-        var rest = path.utf8[...]
-        while rest.count > 1, rest.last == UInt8(ascii: "/") { rest.removeLast() }
-        guard let slash = rest.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        rest = rest[..<slash]
-        while rest.count > 1, rest.last == UInt8(ascii: "/") { rest.removeLast() }
-        return rest.isEmpty || rest.elementsEqual("/".utf8) ? "/" : String(decoding: rest, as: UTF8.self)
+        let bytes = path.utf8.span
+        var end = endWithoutSlashes(of: bytes, before: bytes.count)
+        while end > 0, bytes[end - 1] != UInt8(ascii: "/") { end -= 1 }
+        guard end > 0 else { return "." }
+        end = endWithoutSlashes(of: bytes, before: end - 1)
+        let isRoot = end == 0 || end == 1 && bytes[0] == UInt8(ascii: "/")
+        return isRoot ? "/" : part(of: path, 0..<end)
     }
 
     /// The last part: "b" of "/a/b".
     package static func lastComponent(of path: String) -> String {
-        var rest = path.utf8[...]
-        while rest.count > 1, rest.last == UInt8(ascii: "/") { rest.removeLast() }
-        if rest.count > 1, let slash = rest.lastIndex(of: UInt8(ascii: "/")) {
-            rest = rest[rest.index(after: slash)...]
-        }
-        return String(decoding: rest, as: UTF8.self)
+        let bytes = path.utf8.span
+        let end = endWithoutSlashes(of: bytes, before: bytes.count)
+        guard end > 1 else { return part(of: path, 0..<end) }
+        var start = end
+        while start > 0, bytes[start - 1] != UInt8(ascii: "/") { start -= 1 }
+        return part(of: path, start..<end)
+    }
+
+    private static func endWithoutSlashes(of bytes: Span<UInt8>, before end: Int) -> Int {
+        var end = end
+        while end > 1, bytes[end - 1] == UInt8(ascii: "/") { end -= 1 }
+        return end
+    }
+
+    /// Between slashes, so that no character is cut.
+    private static func part(of path: String, _ range: Range<Int>) -> String {
+        let start = path.utf8.index(path.startIndex, offsetBy: range.lowerBound)
+        return String(path[start..<path.utf8.index(start, offsetBy: range.count)])
     }
 }

@@ -106,14 +106,16 @@ package enum Files {
         _ path: String,
         relativeTo directory: RawDescriptor = .workingDirectory
     ) throws(SystemError) -> String {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = try systemCall("readlink", checking: path) {
-            unsafe bytes.withUnsafeMutableBytes { buffer -> Int in
+        var target = ""
+        _ = try systemCall("readlink", checking: path) {
+            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(PATH_MAX)) { buffer -> Int in
                 guard let base = buffer.baseAddress else { return 0 }
-                return unsafe readlinkat(directory.rawValue, path, base, buffer.count)
+                let count = unsafe readlinkat(directory.rawValue, path, base, buffer.count)
+                if count > 0 { target = unsafe String(decoding: buffer[..<count], as: UTF8.self) }
+                return count
             }
         }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        return target
     }
 
     /// The names in a directory, without "." and "..", in no order. A name that is not UTF-8 is left out: no path of

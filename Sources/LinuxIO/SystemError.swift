@@ -50,7 +50,7 @@ func systemCall<Result: FixedWidthInteger & SignedInteger>(
 }
 
 func checkPath(_ path: String, _ call: String) throws(SystemError) {
-    if path.utf8.contains(0) { throw SystemError(errno: .invalidArgument, call: call, path: path) }
+    if unsafe strlen(path) != path.utf8.count { throw SystemError(errno: .invalidArgument, call: call, path: path) }
 }
 
 #if DEBUG

@@ -6,4 +6,9 @@ package enum PlistFormat: String, Sendable {
     package func projected(_ value: Value) -> Value {
         self == .xml ? value.inWholeSeconds : value
     }
+
+    /// Whether a file of this format that this value was written to has `found` where it stands.
+    package func reads(_ value: Value, as found: Value) -> Bool {
+        self == .xml ? value.isWritten(like: found) : value == found
+    }
 }

@@ -24,10 +24,34 @@ extension UInt64 {
     /// above 0x7F have that bit already, and are left out. Only whether there is one is exact, not where.
     @inline(__always)
     fileprivate var hasControlOrByteEF: Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
+        let ones = Self.ones
         let controls = (self &- ones &* 0x20) & ~self
         let others = self ^ ones &* 0xEF
         return (controls | (others &- ones) & ~others) & (ones &* 0x80) != 0
+    }
+}
+
+extension UInt64 {
+    /// Which of its bytes, the lowest first, is the first of this value.
+    @inline(__always)
+    func firstIndex(of byte: UInt8) -> Int? {
+        let found = zeroBytes(of: self ^ Self.ones &* UInt64(byte))
+        return found == 0 ? nil : found.trailingZeroBitCount / 8
+    }
+
+    /// Whether one of the bytes ends or changes a text of XML: `<`, `&`, CR or a zero.
+    @inline(__always)
+    var hasMarkup: Bool {
+        let starts = zeroBytes(of: self ^ Self.ones &* 0x3C) | zeroBytes(of: self ^ Self.ones &* 0x26)
+        return starts | zeroBytes(of: self ^ Self.ones &* 0x0D) | zeroBytes(of: self) != 0
+    }
+
+    fileprivate static var ones: UInt64 { 0x0101_0101_0101_0101 }
+
+    /// The highest bit of each byte that is zero. Bits above the first may be wrong, that one never is.
+    @inline(__always)
+    private func zeroBytes(of word: UInt64) -> UInt64 {
+        (word &- Self.ones) & ~word & (Self.ones &* 0x80)
     }
 }
 

@@ -7,6 +7,7 @@ extension XMLScanner {
     /// Reads the start tag here. Attributes are allowed anywhere, as XML has it, and mean nothing.
     mutating func startTag() throws(PropertyListError) -> XMLTag {
         let start = at
+        if let tag = plainStartTag() { return tag }
         at += 1
         let element = try elementName(tagStart: start)
         while true {
@@ -24,8 +25,35 @@ extension XMLScanner {
         }
     }
 
+    /// The tag here if it is a plain one, as nearly all are: a name that we know, at once after it `>` or `/>`.
+    private mutating func plainStartTag() -> XMLTag? {
+        guard at + 9 <= bytes.count else { return nil }
+        let word = bytes.span.word(at: at + 1)
+        guard let length = word.firstIndex(of: UInt8(ascii: ">")), length > 0 else { return nil }
+        let isEmpty = UInt8(truncatingIfNeeded: word >> UInt64(8 * (length - 1))) == UInt8(ascii: "/")
+        let nameLength = isEmpty ? length - 1 : length
+        guard nameLength > 0, let element = XMLElement(rawValue: word.byteSwapped >> UInt64(64 - 8 * nameLength)) else {
+            return nil
+        }
+        let start = at
+        at += length + 2
+        return XMLTag(element: element, start: start, end: at, isEmpty: isEmpty)
+    }
+
+    /// Goes over the end tag of the element if it stands here without any white space in it.
+    private mutating func skipPlainEndTag(of element: XMLElement) -> Bool {
+        let length = 8 - element.rawValue.leadingZeroBitCount / 8
+        guard at + 11 <= bytes.count, bytes[at] == UInt8(ascii: "<"), bytes[at + 1] == UInt8(ascii: "/"),
+            bytes.span.word(at: at + 2).byteSwapped >> UInt64(64 - 8 * length) == element.rawValue,
+            bytes[at + 2 + length] == UInt8(ascii: ">")
+        else { return false }
+        at += length + 3
+        return true
+    }
+
     /// Reads the end tag that closes `tag`.
     mutating func endTag(of tag: XMLTag) throws(PropertyListError) {
+        if skipPlainEndTag(of: tag.element) { return }
         let start = at
         guard start < bytes.count else { throw unclosed(tag) }
         guard isAtEndTag else { throw failure(.malformedTag, at: start) }

@@ -6,6 +6,7 @@ extension XMLScanner {
         guard !tag.isEmpty else { return [] }
         let start = at
         var index = at
+        while index + 8 <= bytes.count, !bytes.span.word(at: index).hasMarkup { index += 8 }
         while index < bytes.count {
             let byte = bytes[index]
             if byte == UInt8(ascii: "<") { break }

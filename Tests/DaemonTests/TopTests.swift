@@ -16,7 +16,7 @@ struct TopTests {
             self.daemon = daemon
             server = daemon.directory.file("tmux")
             let tool = "\(builtProgram("appgroupctl")) --socket \(daemon.socket) top \(arguments)"
-            let shell = "\(tool); echo ended $?; stty -a | tr ';' '\\n' | grep -wE 'icanon|-icanon|echo|-echo'; cat"
+            let shell = "\(tool); status=$?; stty -a | tr ';' '\\n' | grep -wE 'icanon|-icanon|echo|-echo'; echo ended $status; cat"
             try run(["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "sh", "-c", shell])
         }
 

@@ -121,17 +121,20 @@ import Testing
         #expect(resolution.linkCount == 3)
         #expect(resolution.target == directory.file("repo/settings/a.plist"))
         #expect(
-            resolution.directories == [
+            resolution.places.directories == [
                 directory.path, directory.file("links"), directory.file("links/../repo/settings"),
                 directory.file("repo/settings"),
             ])
+        let ways = ["group.a.plist", "links", "second", "third", "a.plist", "repo", "settings"]
+        #expect(ways.allSatisfy(resolution.places.names.contains), "\(resolution.places.names)")
+        #expect(!resolution.places.names.contains("a.plist.tmp"))
         #expect(file.read().content?.targetPath == directory.file("repo/settings/a.plist"))
     }
 
     @Test func danglingAndCircularLinksAreUnreachable() throws {
         try Files.symlink("nowhere", at: file.path)
         #expect(file.resolve().outcome == .dangling)
-        #expect(file.resolve().directories == [directory.path])
+        #expect(file.resolve().places.directories == [directory.path])
         #expect(file.read().errno == .noSuchFile)
         try Files.symlink("group.a.plist", at: directory.file("nowhere"))
         #expect(file.resolve().outcome == .looping)

@@ -115,7 +115,7 @@ struct DocumentSight: Sendable {
             let trail = PlistFile(path: place).resolve()
             return entry(
                 end,
-                LinkTrail(directories: trail.directories, targetName: Files.lastComponent(of: trail.target)))
+                LinkTrail(directories: trail.places.directories, targetName: Files.lastComponent(of: trail.target)))
         } catch {
             return .unknown
         }

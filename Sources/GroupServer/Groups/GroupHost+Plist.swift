@@ -115,12 +115,12 @@ extension GroupHost {
         plist.isBusy = false
         switch outcome {
         case .recovered(let result): recovered(result)
-        case .read(let reading, let directories, let isWritable):
-            watch(directories)
+        case .read(let reading, let places, let isWritable):
+            watch(places)
             take(reading)
             noteWritability(isWritable)
-        case .same(let directories, let isWritable):
-            watch(directories)
+        case .same(let places, let isWritable):
+            watch(places)
             plist.hasSettled = false
             endSettling()
             holdsWhatIsKnown()
@@ -153,10 +153,14 @@ extension GroupHost {
         }
     }
 
-    func watch(_ directories: [String]) {
-        if directories != plist.directories {
-            plist.directories = directories
-            isOnNetwork = directories.contains { (try? Files.isNetworkFileSystem($0)) ?? false }
+    private func watch(_ places: PlistPlaces) {
+        let before = plist.places
+        if places == before, server.directories.isAsked(for: identifier) { return }
+        // What happened to a name while nobody knew that it leads here was no news: it is looked at again.
+        if !before.names.isEmpty, !places.names.allSatisfy(before.names.contains) { plist.needsRead = true }
+        plist.places = places
+        if places.directories != before.directories {
+            isOnNetwork = places.directories.contains { (try? Files.isNetworkFileSystem($0)) ?? false }
             if isOnNetwork { server.pollIsDue() }
         }
         server.watchDirectories(of: self)

@@ -64,8 +64,8 @@ struct PlistTracking {
     var needsLateLook = false
     /// What the file holds that a projection under way replaces.
     var replacedEntries: [Key: Value] = [:]
-    /// The directories that are to be watched for it.
-    var directories: [String] = []
+    /// Where something may happen to it.
+    var places = PlistPlaces()
     /// Those who wait until the file is read and written.
     var waiters: [(GroupError?) -> Void] = []
 
@@ -75,6 +75,12 @@ struct PlistTracking {
         knownDigest = replay.knownDigest
         projectedDigest = replay.projectedDigest
         ownText = replay.ownText
+    }
+
+    /// Whether an event of this name in one of the directories may concern the file. Without a name it is one of the
+    /// directory itself.
+    func isConcerned(by name: String) -> Bool {
+        name.isEmpty || places.names.isEmpty || places.names.contains(name)
     }
 
     /// Whether nothing is left to do for now.

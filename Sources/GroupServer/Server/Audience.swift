@@ -11,12 +11,12 @@ final class Audience {
     private var others: [AudienceCircle] = []
 
     var isEmpty: Bool { circles.isEmpty }
-    var members: some Sequence<AudienceCircle.Member> { circles.values.lazy.flatMap(\.members.values) }
+    var members: some Sequence<AudienceCircle.Member> { circles.values.lazy.flatMap(\.members) }
     var memberCount: Int { circles.values.reduce(0) { $0 + $1.members.count } }
 
     func add(_ member: AudienceCircle.Member, watching filter: KeyFilter) {
         let circle = circles[filter] ?? makeCircle(filter)
-        circle.members[member.connection.id] = member
+        circle.add(member)
     }
 
     private func makeCircle(_ filter: KeyFilter) -> AudienceCircle {
@@ -31,7 +31,7 @@ final class Audience {
     }
 
     func remove(_ connection: Connection) {
-        for (filter, circle) in circles where circle.members.removeValue(forKey: connection.id) != nil {
+        for (filter, circle) in circles where circle.remove(connection) {
             guard circle.members.isEmpty else { continue }
             circles[filter] = nil
             others.removeAll { $0 === circle }
@@ -66,7 +66,8 @@ final class AudienceCircle {
     }
 
     let filter: KeyFilter
-    var members: [UInt64: Member] = [:]
+    /// In no order; an array, since the way along it is what a commit costs an observer.
+    private(set) var members: [Member] = []
     /// This turn's commits that they want, and the messages that tell them.
     private(set) var commits: [RecordedCommit] = []
     private(set) var text: [UInt8] = []
@@ -76,6 +77,19 @@ final class AudienceCircle {
 
     init(_ filter: KeyFilter) {
         self.filter = filter
+    }
+
+    /// A connection has one watch, with one place for each group.
+    fileprivate func add(_ member: Member) {
+        members.append(member)
+    }
+
+    /// - Returns: whether it was one of them.
+    fileprivate func remove(_ connection: Connection) -> Bool {
+        guard let index = members.firstIndex(where: { $0.connection === connection }) else { return false }
+        members.swapAt(index, members.count - 1)
+        members.removeLast()
+        return true
     }
 
     /// - Returns: whether it is the first of this turn.

@@ -31,16 +31,25 @@ final class Connection {
     /// The sandbox that it is in; nil for an ordinary process.
     let confinement: Confinement?
     var phase = Phase.serving
-    var stream: WatchStream?
+    var stream: WatchStream? {
+        didSet { currentPlace = nil }
+    }
     /// What `stream` watches.
     var watches: [WatchedGroup] = []
     /// What a `WatchDocuments` has not told yet, and the group that it watches.
     var documents: DocumentQueue?
     var watchedDocuments: GroupIdentifier?
     /// The place of the watch's call, while calls before it wait for their replies.
-    private var streamSerial: Int?
+    private var streamSerial: Int? {
+        didSet { currentPlace = nil }
+    }
     /// A watch must say something at once, be it nothing.
-    var owesFirstReply = false
+    var owesFirstReply = false {
+        didSet { currentPlace = nil }
+    }
+    /// Where nothing is in line for the peer: the group's place in its watch of which it has been told everything. Found out
+    /// once, and forgotten with whatever it depends on: a commit asks it of each observer.
+    private var currentPlace: Int?
     /// The peer will send nothing more; it may still read.
     private(set) var hasEnded = false
     private var isBroken = false
@@ -52,21 +61,22 @@ final class Connection {
     private var slots: [[UInt8]?] = []
     private var slotHead = 0
     private var firstSerial = 0
-    /// Messages on their way, the first from `sentOfFirst` on.
-    private var outgoing: [[UInt8]] = []
-    private var sentOfFirst = 0
-    /// Replies behind them, one after the other: a text of many goes out cheaper than many texts.
-    private var tail: [UInt8] = []
-    private(set) var outgoingSize = 0
+    private var outbox = Outbox() {
+        didSet { currentPlace = nil }
+    }
     private var knownOrigin: OriginText?
     /// What the server has noted of this connection, so that it is noted once.
     var isDirty = false
     var isStreamDirty = false
     var isClosed = false
     /// The socket takes no more for now.
-    private(set) var isBlocked = false
+    private(set) var isBlocked = false {
+        didSet { currentPlace = nil }
+    }
     /// The peer reads nothing any more; what it sent is served all the same.
-    private(set) var isMute = false
+    private(set) var isMute = false {
+        didSet { currentPlace = nil }
+    }
     /// That it does not read has been said.
     var isKnownAsSlow = false
     /// What the poller was told last.
@@ -76,12 +86,6 @@ final class Connection {
     static let outgoingLimit = 1 << 20
     /// The same for calls that wait for their replies.
     static let slotLimit = 4096
-    /// Replies up to this size are copied to others, instead of being sent as they are.
-    private static let smallReply = 4096
-    /// A row of replies is not lengthened beyond this.
-    private static let tailLimit = 64 * 1024
-    /// What stays for the next row of replies, at most: most connections are idle most of the time.
-    private static let retainedCapacity = 1024
 
     init(id: UInt64, socket: consuming UnixSocket, credentials: PeerCredentials, messageLimit: Int) {
         self.id = id
@@ -167,9 +171,7 @@ extension Connection {
         guard !isMute, !hasEnded, !isBroken, slotCount == 0, mayStream, phase == .serving || phase == .streaming,
             let input = splitter.buffered
         else { return nil }
-        var output = outgoing.reduce(into: []) { $0 += $1 }
-        output.removeFirst(sentOfFirst)
-        return (input, output + tail)
+        return (input, outbox.rest)
     }
 
     /// Goes on from there. Nothing has been said and heard on it by this daemon yet.
@@ -212,10 +214,7 @@ extension Connection {
     func fill(_ serial: Int, and others: Int, writing write: (inout [UInt8]) -> Void) -> Bool {
         guard serial == firstSerial, !isMute, phase == .serving else { return false }
         _ = slot(of: serial + others)
-        let before = tail.count
-        write(&tail)
-        outgoingSize += tail.count - before
-        if tail.count > Self.tailLimit { endTail() }
+        outbox.append(writing: write)
         dropSlots(others + 1)
         advance()
         return true
@@ -265,47 +264,23 @@ extension Connection {
     }
 
     private func enqueue(reply: [UInt8]) {
-        guard reply.count <= Self.smallReply, !isMute else { return enqueue(reply) }
-        tail.append(contentsOf: reply)
-        outgoingSize += reply.count
-        if tail.count > Self.tailLimit { endTail() }
+        if !isMute { outbox.append(reply: reply) }
     }
 
     /// Puts a message in line as it is: others may have it, too.
     func enqueue(_ message: [UInt8]) {
-        guard !isMute else { return }
-        endTail()
-        outgoing.append(message)
-        outgoingSize += message.count
-    }
-
-    private func endTail() {
-        guard !tail.isEmpty else { return }
-        outgoing.append(tail)
-        tail = []
+        if !isMute { outbox.append(message) }
     }
 }
 
 // MARK: - Sending
 
 extension Connection {
-    /// Sends the outgoing messages as far as the socket takes them.
+    /// Sends what is on its way as far as the socket takes it.
     func flush() {
-        isBlocked = false
-        if outgoing.isEmpty { return flushTail() }
-        endTail()
-        var done = 0
-        while done < outgoing.count {
-            switch try? socket.send(outgoing[done...], skipping: sentOfFirst) {
-            case .bytes(let count)?: done += consume(count, from: done)
-            case .wouldBlock?:
-                isBlocked = true
-                outgoing.removeFirst(done)
-                return
-            case .closed?, nil: return becomeMute()
-            }
-        }
-        outgoing.removeAll(keepingCapacity: outgoing.capacity <= 64)
+        let progress = outbox.send(over: socket)
+        isBlocked = progress == .blocked
+        if progress == .closed { becomeMute() }
     }
 
     /// How much of a text went out.
@@ -319,8 +294,13 @@ extension Connection {
     /// Whether nothing is in line for the peer, nor in its watch: what comes next of the group at this place of the watch
     /// may be sent at once.
     func isUpToDate(_ place: Int, before revision: Int64) -> Bool {
-        guard !isBlocked, !hasOutgoing, !owesFirstReply, mayStream, !isMute else { return false }
-        return stream?.isCurrent(place, before: revision) ?? false
+        if currentPlace == place { return true }
+        guard !isBlocked, !hasOutgoing, !owesFirstReply, mayStream, !isMute,
+            stream?.isCurrent(place, before: revision) ?? false
+        else { return false }
+        // Later revisions are after it too; where they begin anew, the stream has something to say.
+        currentPlace = place
+        return true
     }
 
     /// Sends what others get, too, and is not copied for it. Nothing may be in line.
@@ -340,43 +320,11 @@ extension Connection {
         }
     }
 
-    /// The ordinary case: replies, and nothing else before them.
-    private func flushTail() {
-        guard !tail.isEmpty else { return }
-        switch try? socket.send(tail) {
-        case .bytes(tail.count)?:
-            outgoingSize = 0
-            tail.removeAll(keepingCapacity: tail.capacity <= Self.retainedCapacity)
-        case .bytes(let count)?:
-            endTail()
-            _ = consume(count, from: 0)
-            flush()
-        case .wouldBlock?: isBlocked = true
-        case .closed?, nil: becomeMute()
-        }
-    }
-
     private func becomeMute() {
         isMute = true
         stream = nil
         documents = nil
-        outgoing = []
-        tail = []
-        outgoingSize = 0
-        sentOfFirst = 0
-    }
-
-    /// How many whole messages these bytes end, counted from the message at `index`.
-    private func consume(_ count: Int, from index: Int) -> Int {
-        outgoingSize -= count
-        var rest = count + sentOfFirst
-        var whole = 0
-        while index + whole < outgoing.count, rest >= outgoing[index + whole].count {
-            rest -= outgoing[index + whole].count
-            whole += 1
-        }
-        sentOfFirst = rest
-        return whole
+        outbox = Outbox()
     }
 
     /// Puts replies of the watch in line until enough is on its way for one send.
@@ -395,5 +343,8 @@ extension Connection {
     /// How much of a watch is put in line at a time, in bytes: the rest stays where it can still collapse.
     static let streamChunk = 128 * 1024
 
-    var hasOutgoing: Bool { !outgoing.isEmpty || !tail.isEmpty }
+    var hasOutgoing: Bool { !outbox.isEmpty }
+
+    /// What is in line for the peer, in bytes.
+    var outgoingSize: Int { outbox.size }
 }

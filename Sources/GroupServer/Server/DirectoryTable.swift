@@ -60,6 +60,11 @@ struct DirectoryTable {
 
     func groups(in directory: String) -> Set<GroupIdentifier> { groups[directory] ?? [] }
 
+    /// Whether all that was set for the group has been asked for and not been lost since.
+    func isAsked(for group: GroupIdentifier) -> Bool {
+        directories[group]?.allSatisfy { standing[$0] != nil } ?? false
+    }
+
     /// Whether events of every directory of the group come; otherwise it must be polled.
     func isWatched(_ group: GroupIdentifier) -> Bool {
         (directories[group] ?? []).allSatisfy { standing[$0] != .failed }

@@ -10,7 +10,7 @@ extension Server {
     /// once the watch stands: watch first, list then.
     func watchDirectories(of host: GroupHost) {
         let path = container.path(of: host.identifier)
-        let needed = Set(host.plist.directories + [path, path + "/Library"])
+        let needed = Set(host.plist.places.directories + [path, path + "/Library"])
         let (added, dropped) = directories.set(needed, for: host.identifier)
         for directory in dropped { unwatch(directory) }
         for directory in added { watcher?.watch(directory: directory) }
@@ -64,7 +64,9 @@ extension Server {
 
     private func noteChange(of name: String, in directory: String, _ changed: inout Set<GroupIdentifier>) {
         guard !PlistFile.isOwnTemporary(name) else { return }
-        changed.formUnion(directories.groups(in: directory))
+        for group in directories.groups(in: directory) where hosts[group]?.plist.isConcerned(by: name) ?? false {
+            changed.insert(group)
+        }
         guard directory == container.root else { return }
         // The root itself: it may have been closed, or opened again.
         if name.isEmpty { changed.formUnion(hosts.keys) }

@@ -149,6 +149,7 @@ extension Server {
         // Answers let calls go on that had to wait, and those may commit again: until nothing moves.
         repeat {
             flushJournals()
+            if isForFew { broadcast() }
             sendReplies()
         } while serveWaitingCalls() || !dirtyHosts.isEmpty
         guard hasNews else { return }
@@ -158,6 +159,14 @@ extension Server {
         drainStreams()
         if !sharedMessages.isEmpty { sharedMessages = [:] }
     }
+
+    /// Whether so few are to be told that it costs the writer next to nothing to have them told first. Each send wakes its
+    /// reader, and the observer's waiting is what people see.
+    private var isForFew: Bool {
+        !dirtyCircles.isEmpty && dirtyCircles.reduce(0) { $0 + $1.members.count } <= Self.fewObservers
+    }
+
+    private static let fewObservers = 4
 
     func flushJournals() {
         while let host = dirtyHosts.popLast() {
@@ -172,7 +181,7 @@ extension Server {
         hostsToSync = []
     }
 
-    /// The writers get their replies before the observers get the news: an observer that reads again is told what it missed
+    /// The writers get their replies before the news goes out to many: an observer that reads again is told what it missed
     /// when this turn's commits are in its queue too. What its missed ones are put together to is made from the present
     /// state, which has them already.
     private func sendReplies() {
@@ -242,9 +251,10 @@ extension Server {
     /// Sends this turn's commits: one text for all who have been told everything before; the others queue.
     private func broadcast() {
         for circle in dirtyCircles {
-            let isShort = circle.text.count <= Connection.streamChunk
-            for member in circle.members.values {
-                if !isShort || !send(circle, to: member) { queue(circle, for: member) }
+            let (text, first) = (circle.text, circle.commits.first?.commit.revision ?? 0)
+            let isShort = text.count <= Connection.streamChunk
+            for member in circle.members where !isShort || !send(text, from: first, to: member) {
+                queue(circle, for: member)
             }
             circle.clear()
         }
@@ -252,12 +262,10 @@ extension Server {
     }
 
     /// - Returns: false where the observer must queue.
-    private func send(_ circle: AudienceCircle, to member: AudienceCircle.Member) -> Bool {
+    private func send(_ text: [UInt8], from revision: Int64, to member: AudienceCircle.Member) -> Bool {
         let connection = member.connection
-        guard let first = circle.commits.first, connection.confinement == nil,
-            connection.isUpToDate(member.place, before: first.commit.revision)
-        else { return false }
-        switch connection.sendAtOnce(circle.text) {
+        guard connection.confinement == nil, connection.isUpToDate(member.place, before: revision) else { return false }
+        switch connection.sendAtOnce(text) {
         case .whole: return true
         case .part:
             settle(connection)
@@ -279,7 +287,7 @@ extension Server {
     /// Commits go before anything else that is said of a group.
     private func queueCommits() {
         for circle in dirtyCircles {
-            for member in circle.members.values { queue(circle, for: member) }
+            for member in circle.members { queue(circle, for: member) }
             circle.clear()
         }
         dirtyCircles = []
