@@ -18,8 +18,10 @@ struct InstructionCountTests {
         static let writeInARow = 18_700
         /// One write that a hundred observers of its key are told of.
         static let writeWithObservers = 260_000
+        /// A file of a hundred keys that somebody replaces with one of them changed, and a `Synchronize` behind it.
+        static let fileEdit = 870_000
         /// `string(forKey:)` of one of a thousand keys.
-        static let libraryRead = 1_600
+        static let libraryRead = 1_000
     }
 
     @Test func `a start with ten thousand keys`() throws {
@@ -59,6 +61,36 @@ struct InstructionCountTests {
             try #require(try fan.finish(seconds: 120).code == 0)
         }
         check((told - start) / few, Limit.writeWithObservers, "a write with 100 observers, who come and go")
+    }
+
+    @Test func `an edit of the file by somebody else`() throws {
+        let run = try MeasuredRun()
+        let (keys, edits) = (100, 100)
+        try run.withDaemon {
+            try run.client(
+                "load",
+                [
+                    "--prefix", "group.guard.k", "--keys", "\(keys)", "--conns", "1", "--depth", "64", "--count",
+                    "\(keys)",
+                ])
+        }
+        let start = try run.instructionsOfDaemon { try run.client("probe", ["--key", run.key]) }
+        let text = try String(contentsOfFile: run.plist, encoding: .utf8)
+        let parts = text.split(separator: "<string>", maxSplits: 1, omittingEmptySubsequences: false)
+        try #require(parts.count == 2)
+        let count = try run.instructionsOfDaemon {
+            let peer = try run.peer()
+            for edit in 1...edits {
+                try run.directory.write("new.plist", "\(parts[0])<string>\(edit) \(parts[1])")
+                try #require(unsafe rename(run.directory.file("new.plist"), run.plist) == 0)
+                let reply = try peer.call(
+                    #"{"method":"io.appgroupd.Settings.Synchronize","parameters":{"group":"group.guard"}}"#)
+                #expect(reply == "{}")
+            }
+            let read = #"{"method":"io.appgroupd.Settings.Read","parameters":{"group":"group.guard"}}"#
+            #expect(try peer.call(read).contains("\(edits) "))
+        }
+        check((count - start) / edits, Limit.fileEdit, "an edit of a file of \(keys) keys")
     }
 
     @Test func `a scalar read in the library`() throws {

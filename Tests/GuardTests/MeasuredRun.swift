@@ -14,6 +14,7 @@ struct MeasuredRun {
     let bench: String
     var key: String { "group.guard.k000000" }
     var address: String { "unix:\(socket)" }
+    var plist: String { directory.file("data/appgroups/group.guard/Library/Preferences/group.guard.plist") }
     private var socket: String { directory.file("run/appgroupd/io.appgroupd.Settings") }
 
     init() throws {
@@ -56,7 +57,6 @@ struct MeasuredRun {
     /// A group with one key, and something in the way of its plist: how often the plist is written depends on the clock.
     func prepareWithoutProjection() throws {
         try withDaemon {}
-        let plist = directory.file("data/appgroups/group.guard/Library/Preferences/group.guard.plist")
         try FileManager.default.removeItem(atPath: plist)
         try FileManager.default.createDirectory(atPath: plist, withIntermediateDirectories: false)
     }
@@ -74,6 +74,8 @@ struct MeasuredRun {
     }
 
     // MARK: The clients
+
+    func peer() throws -> RawPeer { try RawPeer(path: socket, timeoutSeconds: 120) }
 
     @discardableResult
     func client(_ role: String, _ arguments: [String]) throws -> String {
