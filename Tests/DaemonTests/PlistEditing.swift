@@ -43,7 +43,8 @@ enum Plist {
     /// Puts what `make` makes at the path it is given into the place of what is there, in one step: while the name is
     /// missing for longer than the settle time, which a busy machine makes of any moment, the file counts as deleted.
     static func exchange(_ path: String, _ make: (String) throws -> Void) throws {
-        let other = path + ".other"
+        // A name that no group can have: beside a group's directory it would be taken for one.
+        let other = "\(Files.parent(of: path))/.other-\(Files.lastComponent(of: path))"
         try make(other)
         try Files.exchange(other, path)
         try remove(other)
