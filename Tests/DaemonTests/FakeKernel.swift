@@ -45,6 +45,16 @@ struct FakeKernel {
         try Plist.move(directory.file("new"), to: directory.file("rules"))
     }
 
+    /// From the call of this number on, so many calls on the daemon's files fail: changes, reads, openings.
+    func fail(from number: Int, count: Int = 1, _ errno: Int32, in daemon: RunningDaemon) throws {
+        try obey("nth \(number) \(count) \(errno) \(daemon.directory.path)/")
+    }
+
+    /// How many such calls there were, once the daemon has ended.
+    var callCount: Int {
+        get throws { Int(try directory.read("rules.count").filter(\.isNumber)) ?? 0 }
+    }
+
     /// The clock is so many seconds later than the real one, or earlier.
     func setClock(by seconds: Int) throws { try obey("clock \(seconds)") }
 }

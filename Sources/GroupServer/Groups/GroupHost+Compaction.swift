@@ -95,6 +95,8 @@ extension GroupHost {
             compactIfNeeded()
         } catch {
             compaction = nil
+            // As long as there is no new file nothing counts as durable.
+            if journal.syncFailure != nil { server.pollIsDue() }
             Log.warning(
                 "group \(identifier): the journal could not be compacted, and is kept as it is: \(error)",
                 about: subject)

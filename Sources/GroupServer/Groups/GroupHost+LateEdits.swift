@@ -57,6 +57,7 @@ extension GroupHost {
         switch result {
         case .success(let leftover?): takeLeftover(leftover)
         case .success(nil): discarded(nil)
+        case .failure(.system(let error)): leftoverIsStuck(error)
         case .failure(let problem):
             Log.warning("group \(identifier): leftovers of a projection: \(problem)", about: subject)
         }
@@ -77,14 +78,21 @@ extension GroupHost {
         flush()
         switch leftover.reading {
         case .content(let content):
-            let known = [plist.projectedDigest, plist.knownDigest, plist.ownText, plist.stuckLeftover]
+            let known = [plist.projectedDigest, plist.knownDigest, plist.ownText, plist.mergedLeftover]
             let isOurs = known.contains(content.digest)
             let edits = isOurs ? [] : plist.base.edits(from: content.entries, in: content.format, ours: state)
             take(edits, of: content, from: leftover, usesText: !isOurs)
         case .absent: discarded(nil)
+        case .unreachable(_, let errno) where Self.passing.contains(errno):
+            leftoverIsStuck(SystemError(errno: errno, call: "read", path: leftover.path))
         case .damaged, .unreachable: keepDamaged(leftover)
         }
     }
+
+    /// Why a file cannot be read now, and perhaps can later.
+    private static let passing: [Errno] = [
+        .inputOutput, .stale, .timedOut, .noSpace, .quotaExceeded, .outOfMemory, .tooManyFiles, .tooManySystemFiles,
+    ]
 
     func take(
         _ edits: [Edit], of content: PlistContent, from leftover: PlistLeftover, usesText: Bool = true
@@ -98,7 +106,7 @@ extension GroupHost {
             return keepDamaged(leftover)
         }
         // Only when the edit is in the journal may the file go that holds it.
-        guard flush() == nil else { return retryLater() }
+        if let error = flush() { return leftoverIsStuck(error) }
         if usesText {
             // A binary text has nothing around its values that would be worth keeping.
             if content.format == .xml { plist.baseText = content.bytes }
@@ -122,18 +130,25 @@ extension GroupHost {
 
     func discarded(_ changed: PlistLeftover?) {
         if let changed { return takeLeftover(changed) }
-        guard plist.stuckLeftover != nil else { return }
-        plist.stuckLeftover = nil
+        plist.mergedLeftover = nil
+        guard plist.isLeftoverStuck else { return }
+        plist.isLeftoverStuck = false
         plist.lastFailure = nil
         plist.needsRead = true
     }
 
-    /// Tried again from time to time; until then nothing is written, since that would take its place.
     func notDiscarded(_ leftover: PlistLeftover, _ error: SystemError) {
-        if plist.stuckLeftover == nil {
-            Log.warning("group \(identifier): a leftover could not be removed: \(error)", about: subject)
+        plist.mergedLeftover = leftover.reading.digest
+        leftoverIsStuck(error)
+    }
+
+    /// Tried again from time to time; until then nothing is written, since that would take its place.
+    private func leftoverIsStuck(_ error: SystemError) {
+        if !plist.isLeftoverStuck {
+            Log.warning(
+                "group \(identifier): what a projection left cannot be cleared up yet: \(error)", about: subject)
         }
-        plist.stuckLeftover = leftover.reading.digest
+        plist.isLeftoverStuck = true
         plist.lastFailure = error
         retryLater()
     }
@@ -145,9 +160,9 @@ extension GroupHost {
             try Files.renameNoReplace(leftover.path, to: newPath)
             Log.warning(
                 "group \(identifier): a file saved during a projection cannot be read; it was kept as \(newPath)")
+            discarded(nil)
         } catch {
-            Log.error("group \(identifier): \(leftover.path) cannot be set aside: \(error)", about: subject)
-            retryLater()
+            leftoverIsStuck(error)
         }
     }
 }

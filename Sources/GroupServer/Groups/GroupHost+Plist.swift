@@ -208,7 +208,7 @@ extension GroupHost {
         if content.digest == plist.knownDigest {
             holdsWhatIsKnown()
         } else if content.digest == plist.projectedDigest {
-            guard plist.stuckLeftover == nil else { return overcome() }
+            guard !plist.isLeftoverStuck else { return overcome() }
             plist.base.projectionSucceeded()
             nowHolds(content.digest)
             overcome()

@@ -10,7 +10,7 @@ extension GroupHost {
     func startProjection() {
         plist.needsWrite = false
         projectionTimer.disarm()
-        guard plist.stuckLeftover == nil else { return advancePlist() }
+        guard !plist.isLeftoverStuck else { return advancePlist() }
         switch plist.obstacle {
         case .damaged?, .unreachable?: return advancePlist()
         case .readOnly?, nil: break

@@ -35,9 +35,11 @@ struct PlistTracking {
     var projectedDigest: Digest?
     /// Of the last text that we made: where a leftover holds it, it is no edit, whatever has become of the file since.
     var ownText: Digest?
-    /// Of a leftover that was dealt with and cannot be removed. As long as it is there the projection counts as under way:
-    /// whoever comes upon it, after a kill too, must know that it holds what the file had before.
-    var stuckLeftover: Digest?
+    /// Whether there is a leftover that cannot be read, merged or removed for now. As long as it is there the projection counts
+    /// as under way: whoever comes upon it, after a kill too, must know what the file had before.
+    var isLeftoverStuck = false
+    /// Of one that is in the journal already, and only cannot be removed.
+    var mergedLeftover: Digest?
     var format = PlistFormat.xml
     var obstacle: Obstacle?
     /// Why the last projection did not get to the disk, where trying again may help.

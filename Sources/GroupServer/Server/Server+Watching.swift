@@ -120,7 +120,8 @@ extension Server {
     func poll() {
         for host in hosts.values where needsPolling(host) {
             if host.plist.base.hasUnwritten { host.plist.needsWrite = true }
-            if host.plist.stuckLeftover != nil { host.plist.needsRecovery = true }
+            if host.journal.syncFailure != nil { host.startCompaction() }
+            if host.plist.isLeftoverStuck { host.plist.needsRecovery = true }
             host.plistMayHaveChanged()
         }
         retryWatches()
@@ -134,7 +135,8 @@ extension Server {
 
     func needsPolling(_ host: GroupHost) -> Bool {
         let plist = host.plist
-        return plist.obstacle != nil || plist.lastFailure != nil || plist.stuckLeftover != nil || isPolled(host)
+        return plist.obstacle != nil || plist.lastFailure != nil || plist.isLeftoverStuck || isPolled(host)
+            || host.journal.syncFailure != nil
     }
 
     func isPolled(_ host: GroupHost) -> Bool {

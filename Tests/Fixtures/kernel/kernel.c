@@ -11,6 +11,9 @@
  *     CALL ERRNO [END]    the call fails; of those with a path only where it ends so.
  *                         CALL: fsync fdatasync pwrite ftruncate unlink exchange
  *     die-after-exchange  SIGKILL to itself, once two names are exchanged
+ *     nth N COUNT ERRNO PART
+ *                         from the Nth on, so many calls on files fail: those that change something, that read, and that open
+ *                         a path with this part in it. How many there were is in RULES.count when the program has ended.
  *     network PREFIX      what begins so is on NFS: another machine writes there, of which inotify tells nothing
  */
 #define _GNU_SOURCE
@@ -22,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/magic.h>
+#include <stdarg.h>
+#include <sys/stat.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -43,10 +48,38 @@ static const char *rule(const char *name, char *text, size_t size) {
     return NULL;
 }
 
+static _Atomic long calls;
+
+/* Whether this is one of the calls that fail by their number. Those without a path are about files that are open. */
+static int is_nth(const char *path) {
+    char text[512], part[256];
+    long first = 0, count = 0;
+    int error = 0, before = errno;
+    const char *found = rule("nth", text, sizeof text);
+    errno = before;
+    if (!found || sscanf(found, "%ld %ld %d %255s", &first, &count, &error, part) < 4) return 0;
+    if (path && !strstr(path, part)) return 0;
+    long number = ++calls;
+    if (number < first || number >= first + count) return 0;
+    errno = error;
+    return 1;
+}
+
+__attribute__((destructor)) static void report(void) {
+    char path[4096];
+    if (!calls || !getenv("APPGROUP_TEST_KERNEL")) return;
+    snprintf(path, sizeof path, "%s.count", getenv("APPGROUP_TEST_KERNEL"));
+    FILE *file = fopen(path, "w");
+    if (!file) return;
+    fprintf(file, "%ld\n", calls);
+    fclose(file);
+}
+
 /* Whether the call fails, with errno set. */
 static int fails(const char *call, const char *path) {
     char text[512], end[128] = "";
     int error = 0, before = errno;
+    if (is_nth(path)) return 1;
     const char *found = rule(call, text, sizeof text);
     errno = before;
     if (!found || sscanf(found, "%d %127s", &error, end) < 1) return 0;
@@ -76,6 +109,37 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     return fails("pwrite", NULL) ? -1 : NEXT(pwrite)(fd, bytes, count, offset);
 }
 
+ssize_t write(int fd, const void *bytes, size_t count) {
+    struct stat status;
+    int before = errno, is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    errno = before;
+    return is_file && is_nth(NULL) ? -1 : NEXT(write)(fd, bytes, count);
+}
+
+ssize_t pread(int fd, void *bytes, size_t count, off_t offset) {
+    return is_nth(NULL) ? -1 : NEXT(pread)(fd, bytes, count, offset);
+}
+
+int openat(int directory, const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return is_nth(path) ? -1 : NEXT(openat)(directory, path, flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return is_nth(path) ? -1 : NEXT(open)(path, flags, mode);
+}
+
+int mkdir(const char *path, mode_t mode) { return is_nth(path) ? -1 : NEXT(mkdir)(path, mode); }
+int link(const char *path, const char *new_path) { return is_nth(path) ? -1 : NEXT(link)(path, new_path); }
+int fchmod(int fd, mode_t mode) { return is_nth(NULL) ? -1 : NEXT(fchmod)(fd, mode); }
+
 static int is_on_network(const char *path) {
     char text[512];
     int before = errno;
@@ -100,7 +164,7 @@ int unlinkat(int directory, const char *path, int flags) {
 
 int renameat2(int directory, const char *path, int other, const char *new_path, unsigned int flags) {
     char text[512];
-    if (flags & RENAME_EXCHANGE && fails("exchange", new_path)) return -1;
+    if (flags & RENAME_EXCHANGE ? fails("exchange", new_path) : is_nth(new_path)) return -1;
     int result = NEXT(renameat2)(directory, path, other, new_path, flags);
     if (result == 0 && flags & RENAME_EXCHANGE && rule("die-after-exchange", text, sizeof text))
         kill(getpid(), SIGKILL);
