@@ -33,6 +33,7 @@ extension Server {
     func openGroup(_ group: GroupIdentifier) throws(GroupError) {
         if let host = hosts[group] { return host.plistMayHaveChanged() }
         unopened.remove(group)
+        if !placesAreDurable, (try? Files.status(paths.journal(of: group.string))) == nil { makePlacesDurable() }
         do throws(OpenedGroup.Failure) {
             let opened = try OpenedGroup(group, path: paths.journal(of: group.string), timeText: fileTimeText)
             if let notice = opened.notice {
@@ -44,7 +45,7 @@ extension Server {
             if opened.isNew { _ = try? container.create(group) }
             let host: GroupHost
             do throws(SystemError) {
-                if opened.isNew { try makePlacesDurable(of: group) }
+                if opened.isNew { try makeDurable(group) }
                 host = try GroupHost(server: self, opened: opened)
             } catch {
                 throw .system(error)
@@ -64,13 +65,16 @@ extension Server {
         statusChanged()
     }
 
-    /// A group that is new is taken for one only when a power cut cannot take the directories that its files are in. Those
-    /// may have been made by a daemon that was killed before it synced them.
-    private func makePlacesDurable(of group: GroupIdentifier) throws(SystemError) {
-        if !placesAreDurable {
-            for path in [paths.root, paths.state] { Files.fsyncWay(to: path) }
-            placesAreDurable = true
-        }
+    /// Before there is a journal: one that a power cut leaves without a root tells that the root is not mounted. They may have
+    /// been made by a daemon that was killed before it synced them.
+    private func makePlacesDurable() {
+        try? Files.fsyncDirectory(paths.root)
+        for path in [paths.root, paths.state] { Files.fsyncWay(to: path) }
+        placesAreDurable = true
+    }
+
+    /// A group that is new is taken for one only when a power cut cannot take the directories that its files are in.
+    private func makeDurable(_ group: GroupIdentifier) throws(SystemError) {
         do throws(SystemError) {
             try container.makeDurable(group)
         } catch  where error.errno == .noSuchFile {

@@ -102,7 +102,11 @@ private final class PowerCampaign {
                 done += 1
             }
             let name = "cut before \(attempt.cut) (\(describe(attempt.cut))), lost \(attempt.loss) \(attempt.seed)"
-            problems += try check(disk, attempt, demand(at: attempt.cut, messages)).map { "\(name): \($0)" }
+            do {
+                problems += try check(disk, attempt, demand(at: attempt.cut, messages)).map { "\(name): \($0)" }
+            } catch {
+                problems.append("\(name): \(error)")
+            }
             tried += 1
         }
         return problems
