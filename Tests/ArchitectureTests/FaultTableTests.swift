@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    @Test func `the suites of the campaigns are there`() throws {
+        let suites = Set(try NamedTest.all().map(\.suite))
+        let lines = try SourceTree.text("Tests/FAULTS.md").split(separator: "\n").map {
+            $0.split(separator: "|", omittingEmptySubsequences: false)
+        }
+        let rows = lines.filter { $0.count == 4 }.map { $0[2].trimmingCharacters(in: .whitespaces) }.dropFirst(2)
+        #expect(rows.count > 15)
+        for row in rows {
+            for suite in row.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+                #expect(suites.contains(suite), "there is no suite \(suite)")
+            }
+        }
+    }
+
     @Test func `numbers are found in names and titles`() {
         #expect(Self.numbers(in: "R24, R86: any number of saves (R100)") == [24, 86, 100])
         #expect(Self.numbers(in: "r95FileWithAMountOnIt") == [95])
