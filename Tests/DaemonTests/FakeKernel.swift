@@ -45,6 +45,11 @@ struct FakeKernel {
         try Plist.move(directory.file("new"), to: directory.file("rules"))
     }
 
+    /// The rules that hold.
+    var rules: String {
+        get throws { try directory.read("rules") }
+    }
+
     /// From the call of this number on, so many calls on the daemon's files fail: changes, reads, openings.
     func fail(from number: Int, count: Int = 1, _ errno: Int32, in daemon: RunningDaemon) throws {
         try obey("nth \(number) \(count) \(errno) \(daemon.directory.path)/")

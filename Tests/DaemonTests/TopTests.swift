@@ -16,7 +16,8 @@ struct TopTests {
             self.daemon = daemon
             server = daemon.directory.file("tmux")
             let tool = "\(builtProgram("appgroupctl")) --socket \(daemon.socket) top \(arguments)"
-            let shell = "\(tool); status=$?; stty -a | tr ';' '\\n' | grep -wE 'icanon|-icanon|echo|-echo'; echo ended $status; cat"
+            let modes = "stty -a | tr ';' '\\n' | grep -wE 'icanon|-icanon|echo|-echo'"
+            let shell = "\(tool); status=$?; \(modes); echo ended $status; cat"
             try run(["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "sh", "-c", shell])
         }
 

@@ -5,9 +5,9 @@ import PropertyList
 import TestSupport
 import Testing
 
-/// Each call of the daemon on its files fails once, one after the other, or some in a row: while it starts, takes writes, writes
-/// the file, takes edits of it, rewrites its journal, makes and deletes a group. It says so to whoever is concerned, and loses
-/// nothing.
+/// Each call of the daemon on its files fails, one after the other: once, some in a row, or all of them from there on, until
+/// it is killed and started on a sound disk. While it starts, takes writes, writes the file, takes edits of it, rewrites its
+/// journal, makes and deletes a group. It says so to whoever is concerned, and loses nothing.
 @Suite(.serialized) struct TortureFaultTests {
     /// How many points the short form tries, spread over all of them.
     private static let shortCount = 30
@@ -23,10 +23,11 @@ import Testing
             var (refused, problems) = (0, [String]())
             for point in points {
                 let errno = Self.errors.randomElement(using: &random) ?? EIO
-                let length = Bool.random(using: &random) ? 1 : Int.random(in: 2...6, using: &random)
+                let lengths = [1, Int.random(in: 2...6, using: &random), FaultRun.lasting]
+                let length = lengths.randomElement(using: &random) ?? 1
                 let outcome = try FaultRun(at: point, count: length, errno).run()
                 refused += outcome.refused
-                let name = "\(length) from \(point) with errno \(errno)"
+                let name = "\(length == FaultRun.lasting ? "all" : "\(length)") from \(point) with errno \(errno)"
                 problems += outcome.problems.map { "\(name): \($0)" }
             }
             #expect(problems == [])
@@ -46,13 +47,19 @@ private final class FaultRun {
         var problems: [String] = []
     }
 
+    /// All calls from a point on.
+    static let lasting = 1_000_000_000
+
     private let group = KillScript.group
+    /// Whether the disk is broken for good.
+    private let isLasting: Bool
     private let kernel: FakeKernel
     private let daemon: RunningDaemon
     private var values: [Key: Value] = [:]
     private var outcome = Outcome()
 
     init(at number: Int, count: Int, _ errno: Int32) throws {
+        isLasting = count == Self.lasting
         kernel = try FakeKernel()
         daemon = try RunningDaemon(
             configuration: KillScript.configuration + ["PollIntervalSec=20ms", "SettleSec=0.2"],
@@ -62,8 +69,12 @@ private final class FaultRun {
 
     func run() throws -> Outcome {
         try start()
-        let peer = try SettingsPeer(daemon)
-        try insist(peer, .createGroup(group))
+        var peer = try SettingsPeer(daemon)
+        if try peer.refusal(of: .createGroup(group)) != nil {
+            outcome.refused += 1
+            if isLasting { peer = try repair() }
+            try insist(peer, .createGroup(group))
+        }
         let follower = Follower(socket: daemon.socket, group: group)
         let observer = Background { try follower.run() }
         do {
@@ -72,7 +83,7 @@ private final class FaultRun {
             outcome.problems.append("\(error): \(try daemon.stop().errors.suffix(1000))")
             return outcome
         }
-        try kernel.obey()
+        if isLasting { peer = try repair() } else { try kernel.obey() }
         try insist(peer, .synchronize(group))
         try write(peer, [.set(Follower.end, .boolean(true))])
         let trace = try observer.value()
@@ -102,6 +113,14 @@ private final class FaultRun {
         try daemon.start()
     }
 
+    /// The daemon is killed, and started on a sound disk.
+    private func repair() throws -> SettingsPeer {
+        try daemon.kill()
+        try kernel.obey()
+        try daemon.start()
+        return try SettingsPeer(daemon)
+    }
+
     private func script(_ peer: SettingsPeer) throws {
         try write(peer, [.set("single", .integer(1))])
         try write(peer, [.set("durable", .string("kept"))], isDurable: true)
@@ -124,13 +143,15 @@ private final class FaultRun {
         var isThere = refusal == nil
         if let refusal {
             outcome.refused += 1
-            guard case .storageFailed(let reason, let errno) = refusal, errno != 0 else {
+            guard case .storageFailed(let reason, let errno) = refusal, errno != 0 || isLasting else {
                 outcome.problems.append("a write is refused with \(refusal)")
                 return
             }
             isThere = reason.hasPrefix("written, but perhaps not on stable storage")
         }
         if isThere { values = KillScript.applied(edits, to: values) }
+        // An edit of the file may be waiting for a disk that can be read.
+        if isLasting { return }
         let found = try peer.read(group).values
         if found != values {
             outcome.problems.append("after \(edits) (\(refusal.map { "\($0)" } ?? "served")): \(found), not \(values)")
@@ -139,6 +160,10 @@ private final class FaultRun {
 
     /// Until it is served; a fault is over soon.
     private func insist(_ peer: SettingsPeer, _ request: Request) throws {
+        if isLasting, try !kernel.rules.isEmpty {
+            if try peer.refusal(of: request) != nil { outcome.refused += 1 }
+            return
+        }
         var refusals: [GroupError] = []
         let isServed = try eventually(seconds: 20) {
             guard let refusal = try peer.refusal(of: request) else { return true }
