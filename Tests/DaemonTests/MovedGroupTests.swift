@@ -123,6 +123,43 @@ struct MovedGroupTests {
         #expect(try peer.history(Self.other).map(\.revision) == [3, 2, 1])
     }
 
+    @Test("the root of all groups is exchanged with a copy: settings, documents and new groups are those of the copy")
+    func rootExchanged() throws {
+        let daemon = try RunningDaemon(configuration: ["SettleSec=0.4", "PollIntervalSec=50ms"])
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("n", .integer(0))])
+        try peer.synchronize()
+        let (watcher, documents) = (try daemon.watcher(of: .example), try SettingsPeer(daemon))
+        let note = "\(container(daemon))/Documents/note"
+        try Data("0".utf8).write(to: URL(filePath: note))
+        try documents.send(.watchDocuments(.example, path: nil))
+        #expect(try documents.documentEvent() == .established)
+        let copy = daemon.directory.file("copy")
+        try FileManager.default.copyItem(atPath: daemon.root, toPath: copy)
+        for round in 1...4 {
+            try Plist.replace(
+                "\(copy)/\(Self.group)/Library/Preferences/\(Self.group).plist",
+                with: Plist.text(["n": "<integer>\(round * 10)</integer>"]))
+            try Files.exchange(copy, daemon.root)
+            #expect(try watcher.nextCommit()["n"]?.new == .integer(Int64(round * 10)))
+            // Whenever its watches are on the new ones, what is done there is seen.
+            try Plist.replace(
+                daemon.plist(Self.group), with: Plist.text(["n": "<integer>\(round * 10 + 1)</integer>"]))
+            #expect(try watcher.nextCommit()["n"]?.new == .integer(Int64(round * 10 + 1)))
+            try Data("round \(round)".utf8).write(to: URL(filePath: note))
+            try Data("\(round)".utf8).write(to: URL(filePath: "\(note)-\(round)"))
+            while try !isMade("note-\(round)", documents.documentEvent()) {}
+            try FileManager.default.createDirectory(
+                atPath: "\(daemon.root)/group.round\(round)", withIntermediateDirectories: false)
+            #expect(try eventually { try peer.groups().contains("group.round\(round)") })
+        }
+    }
+
+    private func isMade(_ path: String, _ event: DocumentEvent) -> Bool {
+        guard case .change(let change) = event else { return false }
+        return change.path == path && change.kind == .created
+    }
+
     @Test("renamed to another group's name it is another group, and its old file lies in it untouched")
     func otherName() throws {
         let daemon = try RunningDaemon()
