@@ -15,7 +15,9 @@ package final class Journal {
 
     let file: SharedFile
     /// Up to where the file is known to be on stable storage.
-    private var syncedSize: UInt64
+    package private(set) var syncedSize: UInt64
+    /// That the file is under its path may be lost in a power cut: `adopt` put it there.
+    private var isNameUnsynced = false
     /// Up to where the file has zeros behind the records; no further than `size` where it has none.
     private var roomEnd: UInt64
     /// The size when this object was made.
@@ -46,7 +48,7 @@ package final class Journal {
     }
 
     /// Whether there is something that a power cut could take.
-    package var hasUnsyncedBytes: Bool { syncedSize < size }
+    package var hasUnsyncedBytes: Bool { syncedSize < size || isNameUnsynced }
 }
 
 // MARK: - Appending
@@ -180,6 +182,8 @@ extension Journal {
         let file: SharedFile
         let reliance: PlistFile?
         let relianceNumber: Int
+        /// Where the file's name is, if that is to be made durable too.
+        let directory: String?
         /// What the journal held when the handle was made: `sync` covers at least that.
         package let size: UInt64
 
@@ -197,7 +201,9 @@ extension Journal {
         package func sync() -> Result<Void, SystemError> {
             reliance?.makeDurable()
             do throws(SystemError) {
-                return .success(try file.descriptor.fdatasync())
+                try file.descriptor.fdatasync()
+                if let directory { try Files.fsyncDirectory(directory) }
+                return .success(())
             } catch {
                 return .failure(error)
             }
@@ -205,7 +211,9 @@ extension Journal {
     }
 
     package var syncHandle: SyncHandle {
-        SyncHandle(file: file, reliance: reliance.file, relianceNumber: reliance.number, size: size)
+        SyncHandle(
+            file: file, reliance: reliance.file, relianceNumber: reliance.number,
+            directory: isNameUnsynced ? Files.parent(of: path) : nil, size: size)
     }
 
     /// A record tells what somebody put into this plist, and whoever that was need not have synced it. The plist is made
@@ -227,12 +235,20 @@ extension Journal {
         guard handle.file === file else { return }
         if handle.relianceNumber == reliance.number { reliance.file = nil }
         switch result {
-        case .success: if syncFailure == nil { syncedSize = max(syncedSize, handle.size) }
+        case .success:
+            guard syncFailure == nil else { return }
+            syncedSize = max(syncedSize, handle.size)
+            if handle.directory != nil { isNameUnsynced = false }
         case .failure(let error): noteSyncFailure(error)
         }
     }
 
-    func noteSyncFailure(_ error: SystemError) {
+    /// It was put under its path just now.
+    func noteNewName() {
+        isNameUnsynced = true
+    }
+
+    private func noteSyncFailure(_ error: SystemError) {
         syncFailure = syncFailure ?? SystemError(errno: error.errno, call: error.call, path: path)
     }
 

@@ -3,8 +3,9 @@ package import LinuxIO
 /// A whole new journal beside the old one: for creation and for compaction.
 ///
 /// `write` is the slow part (it writes everything and makes it durable) and may run on a worker while the loop goes on
-/// appending to the old journal; `Journal.adopt` then adds what came in between and puts the new file in place. An
-/// object that is dropped before leaves `<journal>.new`, which the next `open` or `write` removes.
+/// appending to the old journal, and so may `appending`, which adds what came in between. `Journal.adopt` then adds what
+/// came during that and puts the new file in place. An object that is dropped before leaves `<journal>.new`, which the
+/// next `open` or `write` removes.
 package struct JournalRewrite: Sendable {
     package let journalPath: String
     let file: SharedFile
@@ -46,6 +47,21 @@ package struct JournalRewrite: Sendable {
         }
     }
 
+    /// The same with more records, which are durable then too. On an error no new file is left.
+    package func appending(_ payloads: [[UInt8]]) throws(SystemError) -> JournalRewrite {
+        do throws(SystemError) {
+            var writer = RecordWriter(file: file, behind: offsets, size: size)
+            for payload in payloads { try writer.append(payload) }
+            try writer.flush()
+            try file.descriptor.fdatasync()
+            return JournalRewrite(
+                journalPath: journalPath, file: file, offsets: writer.offsets, size: writer.size, roomEnd: roomEnd)
+        } catch {
+            discard()
+            throw SystemError(errno: error.errno, call: error.call, path: Journal.newPath(of: journalPath))
+        }
+    }
+
     /// Removes the new file: it is not wanted after all.
     package func discard() {
         try? Files.unlink(Journal.newPath(of: journalPath))
@@ -61,10 +77,16 @@ package struct RecordWriter {
     /// Of the records, in order.
     private(set) var offsets: [UInt64] = []
     private var buffer: [UInt8] = []
-    private var written: UInt64 = 0
+    private var written: UInt64
 
-    init(file: SharedFile) {
+    /// - Parameters:
+    ///   - file: to which nobody else writes.
+    ///   - offsets: of the records that it has already.
+    ///   - size: where they end.
+    init(file: SharedFile, behind offsets: [UInt64] = [], size: UInt64 = 0) {
         self.file = file
+        self.offsets = offsets
+        written = size
     }
 
     /// What the file has when everything is written out, in bytes.
@@ -77,7 +99,7 @@ package struct RecordWriter {
     }
 
     mutating func flush() throws(SystemError) {
-        try file.descriptor.writeAll(buffer)
+        try file.descriptor.pwriteAll(buffer, at: Int64(written))
         written += UInt64(buffer.count)
         buffer.removeAll(keepingCapacity: true)
     }
@@ -148,25 +170,23 @@ extension Journal {
     /// How many records of a tail are written at once.
     private var tailPiece: Int { 512 }
 
-    /// Replaces this journal by the rewritten one, with `tail` added: what was committed since the rewrite was begun.
+    /// Replaces this journal by the rewritten one, with `tail` added: what came since it was rewritten.
     ///
-    /// Blocks for two fsyncs, of the short tail and of the directory. On an error the old journal stands and goes on
-    /// being used; on success it is retired. A journal whose fsync had failed is sound again with its replacement.
+    /// Does not wait for the disk: tail and name are on stable storage with the next sync. Until then a power cut may leave
+    /// either file, so nothing of the tail may have been told to be there; such records go into the new file by
+    /// `JournalRewrite.appending` before.
+    ///
+    /// On an error the old journal stands and goes on being used; on success it is retired. A journal whose fsync had failed
+    /// is sound again with its replacement.
     package func adopt(_ rewrite: JournalRewrite, tail: [[UInt8]]) throws(SystemError) -> Adopted {
         precondition(rewrite.journalPath == path, "the rewrite of \(rewrite.journalPath) for \(path)")
         let new = Journal(rewrite)
         if let reliedOn { new.rely(on: reliedOn) }
         var offsets = rewrite.offsets
         do throws(SystemError) {
-            if !tail.isEmpty {
-                // In pieces: after a rush the tail has megabytes, and nobody needs them in one write.
-                for start in stride(from: 0, to: tail.count, by: tailPiece) {
-                    offsets += try new.append(Array(tail[start..<min(start + tailPiece, tail.count)]))
-                }
-                let handle = new.syncHandle
-                let result = handle.sync()
-                try result.get()
-                new.finish(handle, result)
+            // In pieces: after a rush the tail has megabytes, and nobody needs them in one write.
+            for start in stride(from: 0, to: tail.count, by: tailPiece) {
+                offsets += try new.append(Array(tail[start..<min(start + tailPiece, tail.count)]))
             }
             try Files.rename(Self.newPath(of: path), to: path)
         } catch {
@@ -174,12 +194,7 @@ extension Journal {
             throw error
         }
         retire()
-        do throws(SystemError) {
-            try Files.fsyncDirectory(Files.parent(of: path))
-        } catch {
-            // The new file is in place, but after a power cut it may be the old one again, without what follows.
-            new.noteSyncFailure(error)
-        }
+        new.noteNewName()
         return Adopted(journal: new, offsets: offsets)
     }
 }

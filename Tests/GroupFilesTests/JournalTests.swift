@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func creationThatFailsAtAnyCallLeavesNoJournal() throws {
-        for call in ["open", "fchmod", "write", "fsync", "renameNoReplace"] {
+        for call in ["open", "fchmod", "pwrite", "fsync", "renameNoReplace"] {
             #expect(throws: SystemError.self) {
                 try FaultPlan.run([.init(call, .fail(.inputOutput))]) {
                     _ = try Journal.create(path, payloads: [bytes("header")])
@@ -173,9 +173,11 @@ import Testing
         #expect(journal.hasUnsyncedBytes)
         let rewrite = try JournalRewrite.write(for: path, payloads: [bytes("header 2")])
         let new = try journal.adopt(rewrite, tail: [bytes("one")]).journal
-        #expect(new.syncFailure == nil && !new.hasUnsyncedBytes)
+        #expect(new.syncFailure == nil && new.hasUnsyncedBytes)
         new.finish(handle, failure)
-        #expect(new.syncFailure == nil)
+        #expect(new.syncFailure == nil && new.hasUnsyncedBytes)
+        new.finish(new.syncHandle, new.syncHandle.sync())
+        #expect(new.syncFailure == nil && !new.hasUnsyncedBytes)
     }
 
     // MARK: Compaction
@@ -183,9 +185,10 @@ import Testing
     @Test func adoptedRewriteHoldsWhatWasCommittedMeanwhile() throws {
         let journal = try Journal.create(path, payloads: [bytes("header"), bytes("one"), bytes("two")]).journal
         let big = (0..<20).map { bytes("snapshot \($0) " + String(repeating: "x", count: 50_000)) }
-        let rewrite = try JournalRewrite.write(for: path, payloads: big)
+        var rewrite = try JournalRewrite.write(for: path, payloads: big)
         _ = try journal.append([bytes("three"), bytes("four")])
-        let adopted = try journal.adopt(rewrite, tail: [bytes("three"), bytes("four")])
+        rewrite = try rewrite.appending([bytes("three")])
+        let adopted = try journal.adopt(rewrite, tail: [bytes("four")])
         let offsets = adopted.offsets + (try adopted.journal.append([bytes("five")]))
         let opened = try Journal.opened(path)
         #expect(opened.records.map { text($0.payload[...]) } == big.map { text($0[...]) } + ["three", "four", "five"])
@@ -196,7 +199,7 @@ import Testing
 
     @Test func adoptionThatFailsLeavesTheOldJournalInUse() throws {
         let journal = try Journal.create(path, payloads: [bytes("header")]).journal
-        for call in ["pwrite", "fdatasync", "rename"] {
+        for call in ["pwrite", "rename"] {
             let rewrite = try JournalRewrite.write(for: path, payloads: [bytes("header 2")])
             #expect(throws: SystemError.self) {
                 try FaultPlan.run([.init(call, .fail(.noSpace))]) {
@@ -206,34 +209,51 @@ import Testing
             _ = try journal.append([bytes(call)])
             #expect(!directory.exists("group.a.journal.new"))
         }
-        #expect(try contents() == ["header", "pwrite", "fdatasync", "rename"])
+        #expect(try contents() == ["header", "pwrite", "rename"])
+    }
+
+    @Test func rewriteThatCannotCatchUpIsGone() throws {
+        _ = try Journal.create(path, payloads: [bytes("header")])
+        for call in ["pwrite", "fdatasync"] {
+            let rewrite = try JournalRewrite.write(for: path, payloads: [bytes("header 2")])
+            #expect(throws: SystemError(errno: .noSpace, call: call, path: path + ".new")) {
+                try FaultPlan.run([.init(call, .fail(.noSpace))]) { _ = try rewrite.appending([bytes("one")]) }
+            }
+            #expect(!directory.exists("group.a.journal.new"))
+        }
+        #expect(try contents() == ["header"])
     }
 
     @Test func adoptionWhoseDirectoryCannotBeSyncedIsInPlaceButNotDurable() throws {
         let journal = try Journal.create(path, payloads: [bytes("header")]).journal
         let rewrite = try JournalRewrite.write(for: path, payloads: [bytes("header 2")])
-        let new = try FaultPlan.run([.init("fsync", .fail(.inputOutput))]) { try journal.adopt(rewrite, tail: []) }
-        #expect(new.journal.syncFailure != nil)
+        let new = try journal.adopt(rewrite, tail: []).journal
+        #expect(new.hasUnsyncedBytes)
+        let handle = new.syncHandle
+        new.finish(handle, FaultPlan.run([.init("fsync", .fail(.inputOutput))]) { handle.sync() })
+        #expect(new.syncFailure != nil && new.hasUnsyncedBytes)
         #expect(try contents() == ["header 2"])
     }
 
     /// A copy of the directory before each call is what a kill at that point leaves.
     @Test func killAtAnyStepOfAnAdoptionLeavesTheOldOrTheNewJournal() throws {
-        let steps = ["unlink", "open", "fchmod", "write", "fsync", "pwrite", "fdatasync", "rename"]
-        for (step, call) in (steps + ["fsync 2"]).enumerated() {
+        let steps = ["unlink", "open", "fchmod", "pwrite", "fsync", "pwrite 2", "fdatasync", "pwrite 3", "rename"]
+        for (step, call) in (steps + ["fdatasync 2", "fsync 2"]).enumerated() {
             let trial = try TemporaryDirectory()
             let path = trial.file("g.journal")
             let copy = trial.file("copy")
-            let journal = try Journal.create(path, payloads: [bytes("header"), bytes("one")]).journal
-            let name = String(call.prefix { $0 != " " })
-            let fault = FaultPlan.Fault(name, at: call == "fsync 2" ? 2 : 1, .run { snapshot(path, to: copy) })
+            let journal = try Journal.create(path, payloads: [bytes("header"), bytes("one"), bytes("two")]).journal
+            let words = call.split(separator: " ")
+            let time = words.count == 1 ? 1 : try #require(Int(words[1]))
+            let fault = FaultPlan.Fault(String(words[0]), at: time, .run { snapshot(path, to: copy) })
             try FaultPlan.run([fault]) {
                 let rewrite = try JournalRewrite.write(for: path, payloads: [bytes("header 2")])
-                _ = try journal.adopt(rewrite, tail: [bytes("one")])
+                let new = try journal.adopt(rewrite.appending([bytes("one")]), tail: [bytes("two")]).journal
+                try new.syncHandle.sync().get()
             }
             let opened = try Journal.opened(copy + "/g.journal")
             let texts = opened.records.map { text($0.payload[...]) }
-            #expect(texts == [step < steps.count ? "header" : "header 2", "one"], "before \(call)")
+            #expect(texts == [step < steps.count ? "header" : "header 2", "one", "two"], "before \(call)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: copy) == ["g.journal"])
         }
     }

@@ -6,8 +6,11 @@ import PropertyList
 
 /// A rewrite of the journal that is under way.
 struct CompactionTracking {
-    /// What was appended to the old journal since it began, and whether that is a commit.
+    /// What was appended to the old journal and is not in the new file yet, and whether that is a commit.
     var tail: [(payload: [UInt8], isCommit: Bool)] = []
+    /// What the old journal had, in bytes, when the new file began to catch up with it: no sync goes beyond that until it is
+    /// replaced, so that nothing is told to be on stable storage which the new file has not on it.
+    var catchUpStart: UInt64?
     /// The newest revision that is not kept.
     var horizon: Int64
 }
@@ -35,9 +38,8 @@ extension GroupHost {
 
     /// Starts a rewrite when the journal holds twice the history that is to be kept, or twice the bytes.
     func compactIfNeeded() {
-        let configuration = server.configuration
         let isLong =
-            index.entries.count > 2 * configuration.historyCommits
+            index.entries.count > 2 * server.configuration.historyCommits
             && ProcessFacts.monotonicMicroseconds() >= pace.notBefore
         // What the last rewrite left is what there must be: a text of many small values is far larger than they are.
         let least = max(compactedSize, UInt64(Self.historySize + 2 * state.size))
@@ -69,38 +71,60 @@ extension GroupHost {
     }
 
     func compactionEnded(_ outcome: Result<CompactedJournal, JournalUseFailure>) {
-        guard let tracking = compaction else { return }
-        pace.ended(at: ProcessFacts.monotonicMicroseconds())
+        guard compaction != nil else { return }
         do throws(JournalUseFailure) {
             let compacted = try outcome.get()
             // What is applied and not journaled yet belongs to the tail.
             flush()
-            let tail = compaction?.tail ?? []
-            compaction = nil
-            let adopted: Journal.Adopted
-            do throws(SystemError) {
-                adopted = try journal.adopt(compacted.rewrite, tail: tail.map(\.payload))
-            } catch {
-                throw .system(error)
-            }
-            // To close a deleted file frees its blocks, which takes milliseconds: the worker has the time.
-            let old = journal.syncHandle
-            journal = adopted.journal
-            server.release(old)
-            snapshotEnd = adopted.offsets[compacted.snapshotEnd]
-            reindex(adopted.offsets, areCommits: compacted.areCommits + tail.map(\.isCommit))
-            ledger.state.forgetRemovals(upTo: tracking.horizon)
-            compactedSize = journal.size
+            if needsCatchUp { return catchUp(compacted) }
+            pace.ended(at: ProcessFacts.monotonicMicroseconds())
+            try adopt(compacted)
+            resumeSyncs()
             // What came in meanwhile may be too much again, and perhaps nothing follows that would look.
             compactIfNeeded()
         } catch {
+            pace.ended(at: ProcessFacts.monotonicMicroseconds())
             compaction = nil
+            resumeSyncs()
             // As long as there is no new file nothing counts as durable.
             if journal.syncFailure != nil { server.pollIsDue() }
             Log.warning(
                 "group \(identifier): the journal could not be compacted, and is kept as it is: \(error)",
                 about: subject)
         }
+    }
+
+    /// Whether the old journal may have been told to be on stable storage further than the new one is.
+    private var needsCatchUp: Bool {
+        guard let compaction, !compaction.tail.isEmpty else { return false }
+        guard let start = compaction.catchUpStart else { return true }
+        return journal.syncedSize > start
+    }
+
+    private func catchUp(_ compacted: CompactedJournal) {
+        let tail = compaction?.tail ?? []
+        compaction?.tail = []
+        compaction?.catchUpStart = journal.size
+        server.runFileJob(on: self) { .compacted(compacted.appending(tail)) }
+    }
+
+    private func adopt(_ compacted: CompactedJournal) throws(JournalUseFailure) {
+        guard let tracking = compaction else { return }
+        compaction = nil
+        let adopted: Journal.Adopted
+        do throws(SystemError) {
+            adopted = try journal.adopt(compacted.rewrite, tail: tracking.tail.map(\.payload))
+        } catch {
+            throw .system(error)
+        }
+        // To close a deleted file frees its blocks, which takes milliseconds: the worker has the time.
+        let old = journal.syncHandle
+        journal = adopted.journal
+        server.release(old)
+        snapshotEnd = adopted.offsets[compacted.snapshotEnd]
+        reindex(adopted.offsets, areCommits: compacted.areCommits + tracking.tail.map(\.isCommit))
+        ledger.state.forgetRemovals(upTo: tracking.horizon)
+        compactedSize = journal.size
     }
 
     /// The commits of the new file are the newest ones of the old, in the same order at other places.
@@ -120,6 +144,18 @@ struct CompactedJournal: Sendable {
     var areCommits: [Bool]
     /// The place, among the records, of the first one behind the snapshot.
     var snapshotEnd: Int
+
+    /// With what came since; for the worker.
+    func appending(_ tail: [(payload: [UInt8], isCommit: Bool)]) -> Result<CompactedJournal, JournalUseFailure> {
+        do throws(SystemError) {
+            let rewrite = try rewrite.appending(tail.map(\.payload))
+            return .success(
+                CompactedJournal(
+                    rewrite: rewrite, areCommits: areCommits + tail.map(\.isCommit), snapshotEnd: snapshotEnd))
+        } catch {
+            return .failure(.system(error))
+        }
+    }
 }
 
 /// Why the records of a journal could not be used.

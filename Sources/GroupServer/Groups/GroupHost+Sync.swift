@@ -26,9 +26,10 @@ extension GroupHost {
         server.markForSync(self)
     }
 
-    /// Starts a sync on the worker, unless one is under way: then the next one covers all that came meanwhile.
+    /// Starts a sync on the worker, unless one is under way: then the next one covers all that came meanwhile. Nor while
+    /// the journal is about to be replaced: that one is synced then.
     func startSync() {
-        guard !sync.isUnderWay else { return }
+        guard !sync.isUnderWay, compaction?.catchUpStart == nil else { return }
         sync.isUnderWay = true
         (sync.underWay, sync.waiters) = (sync.waiters, [])
         (sync.callbacksUnderWay, sync.callbacks) = (sync.callbacks, [])
@@ -46,20 +47,31 @@ extension GroupHost {
         sync.underWay = []
         sync.callbacksUnderWay = []
         sync.isUnderWay = false
+        guard journal.isCurrent(handle) else {
+            // Replaced meanwhile: what they wait for is in the new file, and its sync tells.
+            sync.waiters = waiters + sync.waiters
+            sync.callbacks = callbacks + sync.callbacks
+            return resumeSyncs()
+        }
         let failure = journal.syncFailure
         if let failure {
             Log.error("group \(identifier): the journal did not reach stable storage: \(failure)", about: subject)
             // A new file is a new start: the kernel has forgotten which pages it lost.
             startCompaction()
         }
-        if !isInPlace, journal.isCurrent(handle) { putBack() }
+        if !isInPlace { putBack() }
         let refusal = failure.map(Self.syncRefusal)
         for waiter in waiters { server.answer(waiter.target, with: refusal?.replyBytes ?? waiter.success) }
         for callback in callbacks { callback(refusal) }
-        if !sync.waiters.isEmpty || !sync.callbacks.isEmpty { server.markForSync(self) }
-        if journal.hasUnsyncedBytes { server.syncIsDue() }
+        resumeSyncs()
         // After a rush of writes, perhaps the last look for long.
         compactIfNeeded()
+    }
+
+    /// Whoever waits for the next sync gets it.
+    func resumeSyncs() {
+        if !sync.waiters.isEmpty || !sync.callbacks.isEmpty { server.markForSync(self) }
+        if journal.hasUnsyncedBytes { server.syncIsDue() }
     }
 
     /// What nobody would find at the next start: a journal that was removed or moved away is written anew.
