@@ -51,7 +51,8 @@ final class PowerScript {
         try write([.set("single", .integer(1))])
         try write([.set("durable", .string("kept"))], isDurable: true)
         try edit("by rename", Self.rename)
-        try burst(count: 12)
+        // So many that the journal is rewritten while more of them come.
+        for _ in 0..<4 { try burst(count: 6) }
         try edit("in place", Self.overwrite)
         try write([.set("left", .integer(1)), .set("right", .integer(1)), .remove("single")])
         try visit()
