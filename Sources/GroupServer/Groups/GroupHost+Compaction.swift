@@ -105,7 +105,8 @@ extension GroupHost {
         let tail = compaction?.tail ?? []
         compaction?.tail = []
         compaction?.catchUpStart = journal.size
-        server.runFileJob(on: self) { .compacted(compacted.appending(tail)) }
+        // Where no other file holds it up: syncs wait for it.
+        server.runSync(on: self) { .compacted(compacted.appending(tail)) }
     }
 
     private func adopt(_ compacted: CompactedJournal) throws(JournalUseFailure) {
