@@ -17,9 +17,9 @@ import Testing
         let watcher = Background { [follower = Follower(socket: daemon.socket, group: group)] in try follower.run() }
         let count = Torture.isLong ? 1_000_000 : 12_000
         // What the first ones need is needed from then on.
-        try write(daemon, count / 4, name: "warm")
+        try write(daemon, count / 2, name: "warm")
         let before = try settled(daemon)
-        for part in 0..<3 { try write(daemon, count / 4, name: "part\(part)") }
+        for part in 0..<3 { try write(daemon, count / 6, name: "part\(part)") }
         let after = try settled(daemon)
         try peer.write(group, [.set(Follower.end, .boolean(true))])
         #expect(try watcher.value(seconds: 600).problems == [])
@@ -27,7 +27,7 @@ import Testing
         #expect(after.resident <= before.resident + Self.noise, "from \(before.resident) to \(after.resident) KiB")
         Torture.report(
             "growth with commits", tried: "\(count) commits",
-            found: "\(before.resident) KiB after a quarter, \(after.resident) KiB at the end, descriptors "
+            found: "\(before.resident) KiB after a half, \(after.resident) KiB at the end, descriptors "
                 + "\(before.descriptors) and \(after.descriptors)")
     }
 
