@@ -41,7 +41,7 @@ LINKFLAGS ?= -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xli
 # Swift's runtime needs little of the C++ library; its own copy of that little is most of a megabyte less in memory than all
 # of the shared one. The linker takes what it finds first, so it gets a directory that has only the archive.
 CXX_ARCHIVE := $(filter /%,$(shell clang -print-file-name=libstdc++.a 2>/dev/null || cc -print-file-name=libstdc++.a 2>/dev/null))
-STATIC_CXX = $(if $(CXX_ARCHIVE),$(shell mkdir -p '$(SCRATCH)/c++' && ln -sfn '$(CXX_ARCHIVE)' '$(SCRATCH)/c++/libstdc++.a')-Xswiftc -L$(abspath $(SCRATCH))/c++ -Xlinker --as-needed)
+STATIC_CXX = $(if $(CXX_ARCHIVE),$(shell mkdir -p '$(SCRATCH)/c++' && ln -sfn '$(CXX_ARCHIVE)' '$(SCRATCH)/c++/libstdc++.a')-Xswiftc -L$(abspath $(SCRATCH))/c++ -Xlinker --as-needed -Xswiftc -Xclang-linker -Xswiftc -static-libgcc)
 RELEASE = $(SWIFT) build --scratch-path $(SCRATCH) -c release --static-swift-stdlib $(LINKFLAGS) $(SWIFTFLAGS)
 DEBUG_OPTIONS := --scratch-path $(SCRATCH) $(SWIFTFLAGS)
 DAEMON := $(SCRATCH)/release/appgroupd

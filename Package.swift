@@ -53,11 +53,14 @@ let package = Package(
         ),
 
         // The clients.
-        .target(name: "AppGroup", dependencies: ["CShims", "GroupModel", "GroupProtocol", "PropertyList", "Varlink"]),
+        .target(name: "GroupClient", dependencies: ["CShims", "GroupModel", "GroupProtocol", "Varlink"]),
+        .target(
+            name: "AppGroup",
+            dependencies: ["CShims", "GroupClient", "GroupModel", "GroupProtocol", "PropertyList", "Varlink"]),
         .target(
             name: "AppGroupControl",
             dependencies: [
-                "AppGroup", "CNcurses", "GroupFiles", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList",
+                "CNcurses", "GroupClient", "GroupFiles", "GroupModel", "GroupProtocol", "LinuxIO", "PropertyList",
                 "Varlink",
             ]
         ),
@@ -123,7 +126,8 @@ let package = Package(
         .testTarget(
             name: "AppGroupTests",
             dependencies: [
-                "AppGroup", "AppGroupScenarios", "AppGroupStress", "GroupModel", "PropertyList", "TestSupport",
+                "AppGroup", "AppGroupScenarios", "AppGroupStress", "GroupClient", "GroupModel", "PropertyList",
+                "TestSupport",
                 "appgroupctl", "appgroupd",
             ]
         ),

@@ -1,4 +1,4 @@
-import AppGroup
+import GroupClient
 import GroupFiles
 import GroupModel
 import GroupProtocol

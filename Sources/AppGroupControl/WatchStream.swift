@@ -1,4 +1,4 @@
-import AppGroup
+import GroupClient
 import GroupModel
 import GroupProtocol
 import PropertyList

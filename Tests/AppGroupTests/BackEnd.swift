@@ -1,4 +1,5 @@
 import AppGroupScenarios
+import GroupClient
 import TestSupport
 import Testing
 

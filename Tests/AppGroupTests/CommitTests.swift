@@ -1,4 +1,5 @@
 import Foundation
+import GroupClient
 import PropertyList
 import Synchronization
 import TestSupport

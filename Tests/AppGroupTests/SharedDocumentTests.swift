@@ -1,4 +1,5 @@
 import Foundation
+import GroupClient
 import GroupModel
 import Synchronization
 import TestSupport

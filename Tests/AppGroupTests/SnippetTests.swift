@@ -1,4 +1,5 @@
 import Foundation
+import GroupClient
 import Observation
 import TestSupport
 import Testing

@@ -35,8 +35,8 @@ enum Exceptions {
         "Sources/PropertyList/Span+Words.swift":
             "eight bytes loaded, and many copied, in one step each: spans have no such steps yet that are not marked unsafe",
         "Sources/Varlink/Span+Words.swift": "the same",
-        "Sources/AppGroup/Link/UnixSocket.swift":
-            "the library's own thin socket: it must not depend on LinuxIO and libsystemd",
+        "Sources/GroupClient/UnixSocket.swift":
+            "the clients' own thin socket: the library must not depend on LinuxIO and libsystemd",
         "Sources/GroupServer/Program/Daemon.swift":
             "how an actor names its executor: one line with the unsafe type UnownedSerialExecutor",
         "Sources/AppGroup/StandardError.swift":

@@ -1,5 +1,6 @@
 import CShims
 import FoundationEssentials
+import GroupClient
 import GroupModel
 import GroupProtocol
 import PropertyList

@@ -1,5 +1,6 @@
 import CShims
 import Glibc
+import GroupClient
 
 /// The system calls that documents need. No state; safe for any thread; they block.
 ///

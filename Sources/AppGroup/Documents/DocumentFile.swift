@@ -1,3 +1,4 @@
+import GroupClient
 import GroupProtocol
 
 /// A document on disk: read as a whole, replaced as a whole. A value without state; its functions block, and are safe for

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import GroupClient
 import GroupModel
 import GroupProtocol
 import Synchronization

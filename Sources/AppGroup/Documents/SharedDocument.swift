@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import GroupClient
 import GroupProtocol
 import Synchronization
 

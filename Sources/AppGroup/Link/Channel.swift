@@ -1,3 +1,4 @@
+import GroupClient
 import GroupProtocol
 import Varlink
 

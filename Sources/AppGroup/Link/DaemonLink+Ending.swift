@@ -1,4 +1,5 @@
 import Glibc
+import GroupClient
 import Synchronization
 
 // A program that sets a value and ends has set it. Its first writes wait until the group is open, which is later than the

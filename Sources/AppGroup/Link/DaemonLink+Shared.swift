@@ -1,5 +1,6 @@
 import CShims
 import FoundationEssentials
+import GroupClient
 
 extension DaemonLink {
     /// The link of this process, to the daemon of this user.

@@ -1,4 +1,5 @@
 import CShims
+import GroupClient
 import GroupModel
 import GroupProtocol
 import PropertyList

@@ -1,4 +1,5 @@
 import CShims
+import GroupClient
 
 /// Something that a thread may wait for, within a deadline; once open it stays open.
 ///

@@ -1,4 +1,5 @@
 import CShims
+import GroupClient
 import Synchronization
 
 /// The link's own thread: waits for both connections, for the time of the next attempt, and for whoever wakes it.

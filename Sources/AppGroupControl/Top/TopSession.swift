@@ -1,5 +1,5 @@
-import AppGroup
 import Glibc
+import GroupClient
 import GroupModel
 import GroupProtocol
 import LinuxIO

@@ -1,22 +1,22 @@
 import CShims
 
-/// The library's own connected stream socket: non-blocking, never a SIGPIPE, closed when its one owner lets go of it.
+/// The clients' own connected stream socket: non-blocking, never a SIGPIPE, closed when its one owner lets go of it.
 ///
-/// The only file of this module that hands out pointers, so that the library depends neither on LinuxIO nor on
+/// The only file of this module that hands out pointers, so that programs depend neither on LinuxIO nor on
 /// libsystemd. Results are counts, or errors by their number.
-struct UnixSocket: ~Copyable {
+package struct UnixSocket: ~Copyable {
     /// A number of `errno`, taken from the result of the call (the variable itself cannot be read here).
-    struct Failure: Error, Equatable {
-        var errno: Int32
+    package struct Failure: Error, Equatable {
+        package var errno: Int32
     }
 
     private let descriptor: Int32
 
     /// For poll; valid while this stands.
-    var number: Int32 { descriptor }
+    package var number: Int32 { descriptor }
 
     /// Connects at once or not at all: EAGAIN when the listener's queue is full.
-    init(connectingTo path: String) throws(Failure) {
+    package init(connectingTo path: String) throws(Failure) {
         // A NUL would silently name another socket.
         guard !path.utf8.contains(0) else { throw Failure(errno: Self.invalidArgument) }
         let result = unsafe cshim_unix_connect(path, 1)
@@ -29,18 +29,18 @@ struct UnixSocket: ~Copyable {
     }
 
     /// Sends what fits from `offset` on; nil when nothing does.
-    func send(_ bytes: [UInt8], from offset: Int) throws(Failure) -> Int? {
+    package func send(_ bytes: [UInt8], from offset: Int) throws(Failure) -> Int? {
         let rest = bytes[min(max(offset, 0), bytes.count)...]
         return try count(unsafe rest.withUnsafeBytes { unsafe cshim_send(descriptor, $0.baseAddress, $0.count, 1) })
     }
 
     /// Fills the front of `buffer`: 0 at the end of the stream, nil when there is nothing yet.
-    func receive(into buffer: inout [UInt8]) throws(Failure) -> Int? {
+    package func receive(into buffer: inout [UInt8]) throws(Failure) -> Int? {
         try count(unsafe buffer.withUnsafeMutableBytes { unsafe cshim_recv(descriptor, $0.baseAddress, $0.count, 1) })
     }
 
     /// Waits until the socket may be read, or written. False: the time was over first.
-    func wait(toSend: Bool, until deadline: Deadline) throws(Failure) -> Bool {
+    package func wait(toSend: Bool, until deadline: Deadline) throws(Failure) -> Bool {
         let result = cshim_poll(descriptor, toSend ? CSHIM_POLLOUT : CSHIM_POLLIN, -1, deadline.milliseconds)
         guard result >= 0 else { throw Failure(errno: -result) }
         return result != 0
@@ -53,11 +53,11 @@ struct UnixSocket: ~Copyable {
     }
 
     // Linux's numbers, the same on x86-64 and arm64: without Glibc there are no names for them.
-    static let notPermitted: Int32 = 1
-    static let noSuchFile: Int32 = 2
-    static let wouldBlock: Int32 = 11
-    static let accessDenied: Int32 = 13
-    static let notDirectory: Int32 = 20
-    static let invalidArgument: Int32 = 22
-    static let connectionRefused: Int32 = 111
+    package static let notPermitted: Int32 = 1
+    package static let noSuchFile: Int32 = 2
+    package static let wouldBlock: Int32 = 11
+    package static let accessDenied: Int32 = 13
+    package static let notDirectory: Int32 = 20
+    package static let invalidArgument: Int32 = 22
+    package static let connectionRefused: Int32 = 111
 }

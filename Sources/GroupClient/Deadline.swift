@@ -33,7 +33,7 @@ package struct Deadline: Sendable, Equatable {
     }
 
     /// What is left, for poll: rounded up, so that nobody wakes before the time is over; -1 for ever.
-    var milliseconds: Int32 {
+    package var milliseconds: Int32 {
         guard let microseconds else { return -1 }
         let rest = microseconds - cshim_monotonic_microseconds()
         return rest <= 0 ? 0 : Int32(clamping: (rest + 999) / 1000)

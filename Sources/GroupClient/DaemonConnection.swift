@@ -121,7 +121,7 @@ package final class DaemonConnection {
 }
 
 extension ConnectionError.Obstacle {
-    init(errno: Int32) {
+    package init(errno: Int32) {
         switch errno {
         case UnixSocket.noSuchFile, UnixSocket.notDirectory: self = .absent
         case UnixSocket.connectionRefused: self = .stale
