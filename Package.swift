@@ -41,14 +41,16 @@ let package = Package(
         .target(name: "GroupCore", dependencies: ["GroupModel", "PropertyList"]),
 
         // The edge: what opens, reads, sends and waits.
-        .target(name: "LinuxIO", dependencies: ["CShims", "CSystemd"]),
+        .target(name: "LinuxIO", dependencies: ["CShims"]),
+        // What a service lives on. Apart, so that a tool does not load libsystemd each time it starts.
+        .target(name: "ServiceIO", dependencies: ["CShims", "CSystemd", "LinuxIO"]),
         .target(name: "GroupFiles", dependencies: ["CPropertyList", "GroupModel", "LinuxIO", "PropertyList"]),
         .target(name: "GroupWatch", dependencies: ["CInotifyTools", "GroupModel", "LinuxIO"]),
         .target(
             name: "GroupServer",
             dependencies: [
                 "GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupWatch", "LinuxIO", "PropertyList",
-                "Varlink",
+                "ServiceIO", "Varlink",
             ]
         ),
 
@@ -111,7 +113,7 @@ let package = Package(
             name: "GroupProtocolTests",
             dependencies: ["GroupModel", "GroupProtocol", "PropertyList", "TestSupport", "Varlink"]),
         .testTarget(name: "GroupCoreTests", dependencies: ["GroupCore", "GroupModel", "PropertyList", "TestSupport"]),
-        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "TestSupport"]),
+        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "ServiceIO", "TestSupport"]),
         .testTarget(
             name: "GroupFilesTests",
             dependencies: ["GroupFiles", "GroupModel", "LinuxIO", "PropertyList", "TestSupport"]),
@@ -120,7 +122,7 @@ let package = Package(
             name: "GroupServerTests",
             dependencies: [
                 "GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupServer", "LinuxIO", "PropertyList",
-                "TestSupport", "Varlink",
+                "ServiceIO", "TestSupport", "Varlink",
             ]
         ),
         .testTarget(
@@ -159,7 +161,7 @@ let package = Package(
         ),
         .testTarget(
             name: "InteropTests",
-            dependencies: ["LinuxIO", "TestSupport", "Varlink", "appgroupctl", "appgroupd"]
+            dependencies: ["LinuxIO", "ServiceIO", "TestSupport", "Varlink", "appgroupctl", "appgroupd"]
         ),
     ],
     swiftLanguageModes: [.v6]

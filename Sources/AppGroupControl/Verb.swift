@@ -102,12 +102,16 @@ extension Verb {
         "get": .read, "show-all": .read, "list-keys": .read, "list-recursively": .read, "set": .write, "put": .write,
         "monitor": .watch, "subscribe": .watch, "reset": .delete, "unset": .delete, "del": .delete, "dump": .export,
         "load": .importFile, "list-schemas": .list, "groups": .list, "ls": .list, "incr": .increment, "revert": .undo,
+        "writable": .explain, "range": .describe, "reset-recursively": .deleteAll, "list-children": .read,
     ]
 
     /// For a name that no verb has.
     static func suggestions(for name: String) -> [String] {
         let name = name.lowercased()
-        return habits[name].map { [$0.name] } ?? NearNames.of(name, among: all.map(\.name), atLeast: 1)
+        if let verb = habits[name] { return [verb.name] }
+        let near = NearNames.of(name, among: all.map(\.name), atLeast: 1)
+        let options = Option.global.flatMap(\.names).filter { $0 == "--\(name)" }
+        return near.isEmpty ? options : near
     }
 
     /// Verbs are case-insensitive, as those of `defaults` are.

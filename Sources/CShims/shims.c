@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -124,6 +125,21 @@ int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
 int cshim_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 int cshim_eventfd_blocking(void) { return eventfd(0, EFD_CLOEXEC); }
 int cshim_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, signal); }
+
+_Static_assert(CSHIM_EPOLLIN == EPOLLIN && CSHIM_EPOLLPRI == EPOLLPRI && CSHIM_EPOLLOUT == EPOLLOUT, "epoll bits");
+_Static_assert(CSHIM_EPOLLERR == EPOLLERR && CSHIM_EPOLLHUP == EPOLLHUP && CSHIM_EPOLLRDHUP == EPOLLRDHUP, "epoll bits");
+
+int cshim_signalfd(const int *signals, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int cshim_signalfd_next(int fd) {
+    struct signalfd_siginfo info;
+    return read(fd, &info, sizeof info) == sizeof info ? (int)info.ssi_signo : 0;
+}
 
 int cshim_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 

@@ -1,5 +1,4 @@
 import CShims
-import CSystemd  // brings <sys/epoll.h>, which is not in the Glibc module
 
 /// What a descriptor can be ready for: the bits of epoll.
 package struct PollEvents: OptionSet, Hashable, Sendable {
@@ -9,13 +8,13 @@ package struct PollEvents: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    package static var readable: PollEvents { PollEvents(rawValue: EPOLLIN.rawValue) }
-    package static var writable: PollEvents { PollEvents(rawValue: EPOLLOUT.rawValue) }
-    package static var priority: PollEvents { PollEvents(rawValue: EPOLLPRI.rawValue) }
+    package static var readable: PollEvents { PollEvents(rawValue: UInt32(CSHIM_EPOLLIN)) }
+    package static var writable: PollEvents { PollEvents(rawValue: UInt32(CSHIM_EPOLLOUT)) }
+    package static var priority: PollEvents { PollEvents(rawValue: UInt32(CSHIM_EPOLLPRI)) }
     /// Always reported, asked for or not.
-    package static var error: PollEvents { PollEvents(rawValue: EPOLLERR.rawValue) }
-    package static var hangUp: PollEvents { PollEvents(rawValue: EPOLLHUP.rawValue) }
-    package static var peerClosed: PollEvents { PollEvents(rawValue: EPOLLRDHUP.rawValue) }
+    package static var error: PollEvents { PollEvents(rawValue: UInt32(CSHIM_EPOLLERR)) }
+    package static var hangUp: PollEvents { PollEvents(rawValue: UInt32(CSHIM_EPOLLHUP)) }
+    package static var peerClosed: PollEvents { PollEvents(rawValue: UInt32(CSHIM_EPOLLRDHUP)) }
 }
 
 /// An epoll of its own for the client connections, in front of the event loop (`EventLoop.serve`): a turn then serves all

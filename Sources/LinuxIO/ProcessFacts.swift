@@ -1,5 +1,4 @@
 import CShims
-import CSystemd
 import Glibc
 
 /// What there is to know about this process and others: the clocks, the environment, names.
@@ -58,14 +57,6 @@ package enum ProcessFacts {
     package static func name(ofProcess pid: Int32) -> String? {
         guard let text = try? procFile("/proc/\(pid)/comm") else { return nil }
         return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }
-
-    /// The systemd user unit that a process belongs to. A hint for logs: it can be raced and is no ground for access.
-    package static func systemdUnit(ofProcess pid: Int32) -> String? {
-        var text: UnsafeMutablePointer<CChar>?
-        guard unsafe sd_pid_get_user_unit(pid, &text) >= 0, let text = unsafe text else { return nil }
-        defer { unsafe free(text) }
-        return unsafe String(cString: text)
     }
 
     /// The home directory from the user database, for when $HOME is not set.

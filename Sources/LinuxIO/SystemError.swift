@@ -24,7 +24,7 @@ extension SystemError: CustomStringConvertible {
 ///
 /// Interrupted calls are started again (close never comes here: on Linux the descriptor is gone whatever it answers).
 /// A number that means a bug traps. In debug builds the test's `FaultPlan` may answer in the kernel's place.
-func systemCall<Result: FixedWidthInteger & SignedInteger>(
+package func systemCall<Result: FixedWidthInteger & SignedInteger>(
     _ call: String,
     path: String? = nil,
     _ body: () -> Result
@@ -40,7 +40,7 @@ func systemCall<Result: FixedWidthInteger & SignedInteger>(
 }
 
 /// The same with a path: a NUL inside would silently name another file.
-func systemCall<Result: FixedWidthInteger & SignedInteger>(
+package func systemCall<Result: FixedWidthInteger & SignedInteger>(
     _ call: String,
     checking path: String,
     _ body: () -> Result
@@ -49,7 +49,7 @@ func systemCall<Result: FixedWidthInteger & SignedInteger>(
     return try systemCall(call, path: path, body)
 }
 
-func checkPath(_ path: String, _ call: String) throws(SystemError) {
+package func checkPath(_ path: String, _ call: String) throws(SystemError) {
     if unsafe strlen(path) != path.utf8.count { throw SystemError(errno: .invalidArgument, call: call, path: path) }
 }
 

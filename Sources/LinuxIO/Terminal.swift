@@ -9,18 +9,15 @@ package enum Terminal {
     /// A line that somebody types on the standard input. Nil when the time is over, the input ends, or Ctrl-C is pressed:
     /// that ends the question and not the process.
     package static func readLine(within seconds: Double) throws(SystemError) -> String? {
-        EventLoop.blockSignals([SIGINT])
-        let loop = try EventLoop()
         var line: String?
-        let input = try IOSource(loop, RawDescriptor(rawValue: 0), .readable) {
+        var isOver = false
+        let loop = try InteractiveLoop([SIGINT]) { _ in isOver = true }
+        _ = try loop.follow(RawDescriptor(rawValue: 0)) {
             line = Swift.readLine()
-            loop.exit(0)
+            isOver = true
         }
-        let interrupt = try SignalSource(loop, SIGINT) { loop.exit(0) }
-        let timer = try TimerSource(loop) { loop.exit(0) }
-        timer.arm(afterMicroseconds: Int64(min(seconds, 1e9) * 1e6))
-        _ = try loop.run()
-        withExtendedLifetime((input, interrupt, timer)) {}
+        loop.set(InteractiveLoop.Alarm(0), afterMicroseconds: Int64(min(seconds, 1e9) * 1e6)) { isOver = true }
+        while !isOver { try loop.turn() }
         return line
     }
 

@@ -1,5 +1,4 @@
 import CShims
-import CSystemd  // through it the compiler sees <sys/uio.h> first, in some orders of building
 import Glibc
 
 /// A connected stream socket of this machine. Non-blocking unless made otherwise; closed when its owner lets go of it.

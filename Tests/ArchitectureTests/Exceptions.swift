@@ -12,7 +12,7 @@ enum Exceptions {
 
     static let nonisolatedUnsafe: [Unchecked] = [
         Unchecked(
-            file: "Sources/LinuxIO/EventLoop.swift", count: 2,
+            file: "Sources/ServiceIO/EventLoop.swift", count: 2,
             reason: "the pointers are set once in init; what they point to is used on the loop's thread only"),
         Unchecked(
             file: "Sources/AppGroup/Defaults/CellTable.swift", count: 1,
@@ -22,6 +22,7 @@ enum Exceptions {
     /// Modules that may use pointers and the mark `unsafe`.
     static let unsafeModules: [String: String] = [
         "LinuxIO": "the system calls",
+        "ServiceIO": "libsystemd",
         "GroupFiles": "libplist",
         "GroupWatch": "libinotifytools",
         "appgroup-bench": "the clients' own sockets, buffers and processes",

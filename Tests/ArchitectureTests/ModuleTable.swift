@@ -19,14 +19,15 @@ enum ModuleTable {
         "GroupCore": ["GroupModel", "PropertyList", "Synchronization"],
 
         // The edge.
-        "LinuxIO": ["CShims", "CSystemd", "Glibc", "Synchronization"],
+        "LinuxIO": ["CShims", "Glibc", "Synchronization"],
+        "ServiceIO": ["CShims", "CSystemd", "Glibc", "LinuxIO", "Synchronization"],
         // Glibc for the constants of leases (fcntl(2)); what it opens and writes goes through LinuxIO.
         "GroupFiles": ["CPropertyList", "Glibc", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
         // Glibc for the constants of inotify(7) and errno(3); what it opens and waits for goes through LinuxIO.
         "GroupWatch": ["CInotifyTools", "Glibc", "GroupModel", "LinuxIO", "PropertyList", "Synchronization"],
         "GroupServer": [
             "GroupCore", "GroupFiles", "GroupModel", "GroupProtocol", "GroupWatch", "LinuxIO", "PropertyList",
-            "Synchronization", "Varlink",
+            "ServiceIO", "Synchronization", "Varlink",
         ],
 
         // What the library and the tool have in common: without Foundation, which would be a third of the tool's start.

@@ -2,6 +2,7 @@ import GroupCore
 import GroupModel
 import LinuxIO
 import PropertyList
+import ServiceIO
 import TestSupport
 import Testing
 

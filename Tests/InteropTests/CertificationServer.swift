@@ -1,5 +1,6 @@
 import Foundation
 import LinuxIO
+import ServiceIO
 import Synchronization
 import TestSupport
 import Varlink

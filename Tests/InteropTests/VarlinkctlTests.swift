@@ -1,5 +1,6 @@
 import Foundation
 import LinuxIO
+import ServiceIO
 import TestSupport
 import Testing
 import Varlink

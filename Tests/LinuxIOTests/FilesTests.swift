@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import ServiceIO
 import TestSupport
 import Testing
 

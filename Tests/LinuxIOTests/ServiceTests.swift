@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LinuxIO
+@testable import ServiceIO
 
 @Suite("Long work")
 struct LongWorkTests {

@@ -1,4 +1,5 @@
 import LinuxIO
+import ServiceIO
 import Synchronization
 
 /// The listeners that were bound in a race, alive until the round is over.

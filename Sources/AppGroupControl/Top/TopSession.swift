@@ -11,15 +11,15 @@ import PropertyList
 /// away is asked for again with every status.
 final class TopSession {
     private let session: Session
-    private let loop: EventLoop
+    private var loop: InteractiveLoop?
     private let screen: TerminalScreen
     private var model = TopModel()
     private var view: TopView
     private var watch: TopWatch?
-    private var sources: [EventSource] = []
-    private var redraw: TimerSource?
-    private var tick: TimerSource?
-    private var watchSource: IOSource?
+    private var watchToken: UInt64?
+
+    private static let redraw = InteractiveLoop.Alarm(0)
+    private static let tick = InteractiveLoop.Alarm(1)
 
     /// So long an answer may take, in seconds: the screen stands still meanwhile.
     private static let patience = 2.0
@@ -33,44 +33,42 @@ final class TopSession {
         session.answerSeconds = Self.patience
         view = TopView()
         model.status = try session.status(observers: true).status
-        EventLoop.blockSignals([SIGTERM, SIGINT, SIGHUP, SIGWINCH])
-        loop = try session.file { () throws(SystemError) in try EventLoop() }
         guard let screen = TerminalScreen() else {
             throw .refused(
                 "the terminal \(quoted(session.environment["TERM"] ?? "")) cannot show a full screen",
                 advice: "appgroupctl top | cat prints lines")
         }
         self.screen = screen
+        loop = try session.file { () throws(SystemError) in
+            try InteractiveLoop([SIGTERM, SIGINT, SIGHUP, SIGWINCH]) { [unowned self] in take(signal: $0) }
+        }
     }
 
     /// Until the user has seen enough.
     ///
     /// - Returns: the signal that ended it, if one did.
     func run() throws(Failure) -> Int32? {
+        guard let loop else { return nil }
         let code = try session.file { () throws(SystemError) in
-            try addSources()
+            _ = try loop.follow(RawDescriptor(rawValue: 0)) { [unowned self] in takeInput() }
             look()
             return try loop.run()
         }
-        sources = []
-        (redraw, tick, watchSource) = (nil, nil, nil)
         return code == 0 ? nil : code
     }
 
-    private func addSources() throws(SystemError) {
-        sources.append(
-            try IOSource(loop, RawDescriptor(rawValue: 0), .readable) { [unowned self] in takeInput() })
-        for signal in [SIGTERM, SIGINT, SIGHUP] {
-            sources.append(
-                try SignalSource(loop, signal) { [unowned self] in loop.exit(signal) })
+    private func take(signal number: Int32) {
+        guard number == SIGWINCH else {
+            loop?.exit(number)
+            return
         }
-        sources.append(
-            try SignalSource(loop, SIGWINCH) { [unowned self] in
-                screen.fit()
-                draw()
-            })
-        redraw = try TimerSource(loop) { [unowned self] in draw() }
-        tick = try TimerSource(loop) { [unowned self] in look() }
+        screen.fit()
+        draw()
+    }
+
+    private func dropWatch() {
+        loop?.drop(watchToken)
+        (watchToken, watch) = (nil, nil)
     }
 
     // MARK: News
@@ -84,10 +82,9 @@ final class TopSession {
             if watch?.groups != groups { try follow(groups) }
         } catch {
             model.trouble = error.message
-            watchSource = nil
-            watch = nil
+            dropWatch()
         }
-        tick?.arm(afterMicroseconds: Self.tickMicroseconds)
+        loop?.set(Self.tick, afterMicroseconds: Self.tickMicroseconds) { [unowned self] in look() }
         draw()
     }
 
@@ -99,12 +96,12 @@ final class TopSession {
     }
 
     private func follow(_ groups: [GroupIdentifier]) throws(Failure) {
-        watchSource = nil
         for gone in Set(watch?.groups ?? []).subtracting(groups) { model.forget(gone) }
+        dropWatch()
         let watch = try TopWatch(groups, session, patience: Self.patience)
         self.watch = watch
-        watchSource = try session.file { () throws(SystemError) in
-            try IOSource(loop, watch.descriptor, .readable) { [unowned self] in takeNews() }
+        watchToken = try session.file { () throws(SystemError) in
+            try loop?.follow(watch.descriptor) { [unowned self] in takeNews() }
         }
         takeNews()
     }
@@ -115,10 +112,10 @@ final class TopSession {
             try watch.takeAll(into: &model, now: ProcessFacts.monotonicMicroseconds())
         } catch {
             // The next look says what is wrong.
-            watchSource = nil
-            self.watch = nil
+            dropWatch()
         }
-        if redraw?.isArmed == false { redraw?.arm(afterMicroseconds: Self.redrawMicroseconds) }
+        guard let loop, !loop.isSet(Self.redraw) else { return }
+        loop.set(Self.redraw, afterMicroseconds: Self.redrawMicroseconds) { [unowned self] in draw() }
     }
 
     // MARK: The screen
@@ -131,10 +128,16 @@ final class TopSession {
     }
 
     private func takeInput() {
-        guard let inputs = screen.inputs() else { return loop.exit(SIGHUP) }
+        guard let inputs = screen.inputs() else {
+            loop?.exit(SIGHUP)
+            return
+        }
         for input in inputs {
             guard let action = view.take(input, model) else { continue }
-            if action == .quit { return loop.exit(0) }
+            if action == .quit {
+                loop?.exit(0)
+                return
+            }
             do throws(Failure) {
                 try perform(action)
             } catch {

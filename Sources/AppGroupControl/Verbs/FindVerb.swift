@@ -5,12 +5,12 @@ import Varlink
 
 extension Verb {
     static let find = Verb(
-        "find", [Argument("WORD")], summary: "look for a word in groups, keys and texts",
+        "find", [Argument("WORD")], summary: "look for a word in groups, keys and values",
         details: """
             Case does not matter. One line a finding: the group alone where its name has
-            the word, else group, key and value. Texts within arrays and dictionaries
-            count. --json: {"group"} or {"group", "key", "value"}. Status 1 where nothing
-            is found.
+            the word, else group, key and value. Texts, numbers and dates count, within
+            arrays and dictionaries too. --json: {"group"} or {"group", "key", "value"}.
+            Status 1 where nothing is found.
             """,
         isPaged: true, body: FindVerb.run)
 }
@@ -63,7 +63,8 @@ enum FindVerb {
         case .array(let elements): elements.contains { has($0, word) }
         case .dictionary(let entries):
             entries.contains { $0.key.string.lowercased().contains(word) || has($0.value, word) }
-        default: false
+        case .boolean, .data: false
+        default: TextRendering.bare(value).lowercased().contains(word)
         }
     }
 }

@@ -7,6 +7,7 @@ extension Verb {
     ) { (session) throws(Failure) in
         let names = try session.groupNames()
         if session.printsJSON { return try session.print(.array(names.map(JSON.string))) }
+        if names.isEmpty { session.console.note("there is no group yet; write and create make one") }
         for name in names { try session.console.print(name) }
     }
 }

@@ -49,11 +49,22 @@ int cshim_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
 /* <sys/eventfd.h> and <sys/prctl.h> are not in the Glibc module. */
 int cshim_eventfd(void);                   /* EFD_CLOEXEC | EFD_NONBLOCK */
 int cshim_eventfd_blocking(void);          /* EFD_CLOEXEC: to read is to wait */
+int cshim_signalfd(const int *signals, int count);  /* SFD_CLOEXEC | SFD_NONBLOCK */
+int cshim_signalfd_next(int fd);                    /* the number of the next signal; 0: none */
 int cshim_set_parent_death_signal(int signal);
 
 /* struct epoll_event holds a union with a pointer, unsafe to Swift; <sys/epoll.h> is not in the Glibc module. At most
  * CSHIM_EPOLL_BATCH events a call. */
 static const int CSHIM_EPOLL_BATCH = 256;
+/* The events of epoll(7). */
+enum {
+    CSHIM_EPOLLIN = 0x001,
+    CSHIM_EPOLLPRI = 0x002,
+    CSHIM_EPOLLOUT = 0x004,
+    CSHIM_EPOLLERR = 0x008,
+    CSHIM_EPOLLHUP = 0x010,
+    CSHIM_EPOLLRDHUP = 0x2000,
+};
 int cshim_epoll_create(void);              /* EPOLL_CLOEXEC */
 int cshim_epoll_add(int epoll, int fd, uint64_t token, uint32_t events);
 int cshim_epoll_modify(int epoll, int fd, uint64_t token, uint32_t events);

@@ -2,6 +2,7 @@ import GroupFiles
 import GroupModel
 import GroupProtocol
 import LinuxIO
+import ServiceIO
 import Varlink
 
 /// Who may: ordinary processes of the user everything, sandboxed applications what the policy grants them.

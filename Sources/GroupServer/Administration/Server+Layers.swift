@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import GroupWatch
 import LinuxIO
+import ServiceIO
 
 /// Administrators' layers: read at the start, watched, and in force at once when a file is replaced.
 extension Server {

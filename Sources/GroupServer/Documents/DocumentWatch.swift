@@ -2,6 +2,7 @@ import GroupModel
 import GroupProtocol
 import GroupWatch
 import LinuxIO
+import ServiceIO
 
 /// A group's `Documents` while somebody watches it. Owned by the server, on the loop's thread; ends with its last observer.
 final class DocumentWatch {

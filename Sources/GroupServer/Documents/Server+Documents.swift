@@ -3,6 +3,7 @@ import GroupModel
 import GroupProtocol
 import GroupWatch
 import LinuxIO
+import ServiceIO
 import Varlink
 
 // `WatchDocuments`: the files in a group's `Documents`, followed while somebody wants to know.

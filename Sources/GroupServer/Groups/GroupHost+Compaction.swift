@@ -3,6 +3,7 @@ import GroupFiles
 import GroupModel
 import LinuxIO
 import PropertyList
+import ServiceIO
 
 /// A rewrite of the journal that is under way.
 struct CompactionTracking {

@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 
 /// Edits that slipped in between our last look at the file and its replacement: none is lost.
 extension GroupHost {

@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 
 /// The group's plist as its living projection, and as a file that anybody may edit. One job of the worker at a time;
 /// what comes in between is remembered and done after it.

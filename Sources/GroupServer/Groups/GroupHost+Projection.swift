@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 
 /// Writing the plist: in two steps on the worker, with the intent in the journal between them.
 extension GroupHost {

@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 
 /// Mending a damaged plist on demand: nobody's text is lost, and the group's values are in the file again.
 extension GroupHost {

@@ -2,6 +2,7 @@ import GroupFiles
 import GroupModel
 import GroupProtocol
 import LinuxIO
+import ServiceIO
 
 /// Those who wait for stable storage.
 struct SyncTracking {

@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 import Varlink
 
 /// One group in the daemon: its state, its journal, and its plist. Owned by the server, on the loop's thread.

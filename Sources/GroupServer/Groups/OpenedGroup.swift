@@ -2,6 +2,7 @@ import GroupCore
 import GroupFiles
 import GroupModel
 import LinuxIO
+import ServiceIO
 
 /// A group's journal, opened and replayed: what a `GroupHost` begins with.
 struct OpenedGroup {

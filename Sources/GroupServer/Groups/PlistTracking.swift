@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 
 /// How a group's plist stands: what it is known to hold, what is to be done about it, and what is wrong with it.
 struct PlistTracking {

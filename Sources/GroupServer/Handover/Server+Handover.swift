@@ -2,8 +2,9 @@ import GroupCore
 import GroupFiles
 import GroupModel
 import GroupProtocol
-package import LinuxIO
+import LinuxIO
 import PropertyList
+package import ServiceIO
 import Synchronization
 import Varlink
 

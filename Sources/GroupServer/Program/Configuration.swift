@@ -1,6 +1,6 @@
 package import GroupModel
 package import GroupProtocol
-package import LinuxIO
+package import ServiceIO
 
 /// What `appgroupd.conf` sets, section `[Daemon]`. A plain value; a reload makes a new one. Its keys are in
 /// `ConfigurationKey.all`.

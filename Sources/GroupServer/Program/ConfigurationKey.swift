@@ -1,6 +1,6 @@
 import GroupModel
 package import GroupProtocol
-package import LinuxIO
+package import ServiceIO
 
 /// One key of the configuration: what it takes, what it is where nobody sets it, and what it is for. The one table of them:
 /// the file is read by it, the manual page is made from it, and the tests hold the shipped file and the README against it.

@@ -1,6 +1,7 @@
 import GroupFiles
 import GroupModel
 package import LinuxIO
+import ServiceIO
 
 /// Reads the text of `appgroupd.conf` and of its drop-ins, in the syntax of systemd.syntax(7): INI sections, `Key=Value`,
 /// comments with `#` or `;`, a backslash at the end of a line that goes on. What it does not understand it reports with file

@@ -1,4 +1,5 @@
 package import LinuxIO
+package import ServiceIO
 
 /// The daemon: the one actor that owns all state, on the event loop as its executor. Everything that other threads have
 /// to say comes in by `enter`.

@@ -1,6 +1,7 @@
 import GroupFiles
 import GroupProtocol
 import LinuxIO
+import ServiceIO
 
 /// The program `appgroupd`: from the command line to the exit status.
 package enum Program {

@@ -2,6 +2,7 @@ import GroupCore
 import GroupModel
 import GroupProtocol
 import LinuxIO
+import ServiceIO
 import Varlink
 
 /// One client: its socket, what it has sent and not been served yet, and what it is still to get.

@@ -1,6 +1,7 @@
 import GroupModel
 import GroupProtocol
 import LinuxIO
+import ServiceIO
 import Varlink
 
 extension Server {

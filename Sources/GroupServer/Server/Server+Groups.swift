@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import GroupWatch
 import LinuxIO
+import ServiceIO
 import Varlink
 
 extension Server {

@@ -1,5 +1,6 @@
 import GroupCore
 import LinuxIO
+import ServiceIO
 
 /// The end of a daemon that nobody needs (`ExitIdleSec=`). One timer, which stands only while nobody is connected.
 extension Server {

@@ -3,6 +3,7 @@ import GroupFiles
 import GroupModel
 import GroupWatch
 import LinuxIO
+import ServiceIO
 
 extension Server {
     /// The watches stand first, then the groups are read; READY is told when both is done and the socket is served.

@@ -1,6 +1,7 @@
 import GroupFiles
 import GroupModel
 import LinuxIO
+import ServiceIO
 
 /// Groups that are known by their directory or journal and were not opened yet.
 struct UnopenedGroups {

@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import GroupWatch
 import LinuxIO
+import ServiceIO
 
 extension Server {
     /// Has the directories watched in which something may happen to the group's file. One that is new is looked at again

@@ -5,6 +5,7 @@ import GroupProtocol
 import GroupWatch
 import LinuxIO
 import PropertyList
+import ServiceIO
 import Varlink
 
 /// All state of the daemon, and what ties its parts together. Not Sendable: it lives on the loop's thread, inside the

@@ -2,6 +2,7 @@ import GroupCore
 import GroupFiles
 import GroupModel
 import LinuxIO
+import ServiceIO
 
 /// The server's timers and the sources of its loop. Each timer is armed when there is something to do and not before:
 /// an idle daemon wakes up for nothing.

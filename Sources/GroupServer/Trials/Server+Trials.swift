@@ -4,6 +4,7 @@ import GroupModel
 import GroupProtocol
 import LinuxIO
 import PropertyList
+import ServiceIO
 import Varlink
 
 /// Changes that are taken back by themselves. The promise is on stable storage before the change is made, so that it is kept

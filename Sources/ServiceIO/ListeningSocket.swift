@@ -1,6 +1,7 @@
 import CShims
 import CSystemd
 import Glibc
+package import LinuxIO
 
 /// The socket that clients connect to: bound by us (with a lock held as long as it stands, and its file removed at the
 /// end), or passed in by systemd (whose file stays).

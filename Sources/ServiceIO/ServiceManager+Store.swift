@@ -1,6 +1,7 @@
 import CShims
 import CSystemd
 import Glibc
+package import LinuxIO
 
 /// The descriptor store: what the manager keeps for the next start of the service (FileDescriptorStoreMax= of the unit). It
 /// does so over a restart; where the service is stopped for good, it closes them.

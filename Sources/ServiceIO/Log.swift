@@ -1,6 +1,7 @@
 import CShims
 import CSystemd
 import Glibc
+import LinuxIO
 import Synchronization
 
 /// What the daemon has to say, from any thread: to the journal with its fields where that is what reads us, else as lines on

@@ -1,6 +1,7 @@
 import CShims
 import CSystemd
 import Glibc
+package import LinuxIO
 
 /// One source of an `EventLoop`: what the kinds have in common. Belongs to the loop's thread; the object is the
 /// registration, so that dropping it (or `cancel`) ends the calls, also from inside its own handler.
@@ -176,26 +177,5 @@ package final class HookSource: EventSource {
     /// The handler runs once.
     package func arm() {
         setEnabled(SD_EVENT_ONESHOT)
-    }
-}
-
-/// The signals that a daemon handles, by what they ask of it.
-package enum Signals {
-    /// Write everything out and end.
-    package static var terminate: Int32 { SIGTERM }
-    /// The same, from a terminal.
-    package static var interrupt: Int32 { SIGINT }
-    /// Read the configuration again.
-    package static var hangUp: Int32 { SIGHUP }
-
-    /// Ends the process by a signal that it had taken over, so that its parent sees what it was.
-    package static func end(by number: Int32) -> Never {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe sigaddset(&set, number)
-        _ = signal(number, SIG_DFL)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-        raise(number)
-        exit(128 + number)
     }
 }

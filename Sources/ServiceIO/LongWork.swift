@@ -1,3 +1,5 @@
+import LinuxIO
+
 /// Work that may outlast systemd's patience, such as reading a large journal from a slow disk at the start: once in a while
 /// it is told that the work goes on. A plain value, for the time of the work.
 package struct LongWork {

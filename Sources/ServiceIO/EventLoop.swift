@@ -1,6 +1,7 @@
 import CShims
 import CSystemd
 import Glibc
+package import LinuxIO
 import Synchronization
 
 /// The event loop of the daemon: one thread, an sd_event, and the executor of the actor that owns the state.

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+package import LinuxIO
 
 /// The protocol with systemd: what it passes in, and what it is told. Everything does nothing where no systemd is.
 package enum ServiceManager {
