@@ -17,7 +17,7 @@ struct InstructionCountTests {
         /// One of 64 acknowledged writes that are under way on a connection.
         static let writeInARow = 18_700
         /// One write that a hundred observers of its key are told of.
-        static let writeWithObservers = 260_000
+        static let writeWithObservers = 192_000
         /// A file of a hundred keys that somebody replaces with one of them changed, and a `Synchronize` behind it.
         static let fileEdit = 870_000
         /// `string(forKey:)` of one of a thousand keys.
