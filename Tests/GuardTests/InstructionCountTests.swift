@@ -28,12 +28,7 @@ struct InstructionCountTests {
         let run = try MeasuredRun()
         let keys = 10_000
         try run.withDaemon {
-            try run.client(
-                "load",
-                [
-                    "--prefix", "group.guard.k", "--keys", "\(keys)", "--conns", "1", "--depth", "64", "--count",
-                    "\(keys)",
-                ])
+            try run.load(keys, keys: keys)
         }
         let count = try run.instructionsOfDaemon { try run.client("probe", ["--key", run.key]) }
         check(count, Limit.startWithManyKeys, "a start with \(keys) keys")
@@ -46,11 +41,7 @@ struct InstructionCountTests {
         // So few that the journal is not rewritten at the end.
         let many = 1000
         let rows = try run.instructionsOfDaemon {
-            try run.client(
-                "load",
-                [
-                    "--prefix", "group.guard.k", "--keys", "100", "--conns", "1", "--depth", "64", "--count", "\(many)",
-                ])
+            try run.load(many, keys: 100)
         }
         check((rows - start) / many, Limit.writeInARow, "a write 64 deep")
         let few = 200
@@ -67,12 +58,7 @@ struct InstructionCountTests {
         let run = try MeasuredRun()
         let (keys, edits) = (100, 100)
         try run.withDaemon {
-            try run.client(
-                "load",
-                [
-                    "--prefix", "group.guard.k", "--keys", "\(keys)", "--conns", "1", "--depth", "64", "--count",
-                    "\(keys)",
-                ])
+            try run.load(keys, keys: keys)
         }
         let start = try run.instructionsOfDaemon { try run.client("probe", ["--key", run.key]) }
         let text = try String(contentsOfFile: run.plist, encoding: .utf8)
@@ -97,12 +83,7 @@ struct InstructionCountTests {
         let run = try MeasuredRun()
         let (keys, batches) = (1000, 20)
         try run.withDaemon {
-            try run.client(
-                "load",
-                [
-                    "--prefix", "group.guard.k", "--keys", "\(keys)", "--conns", "1", "--depth", "64", "--count",
-                    "\(keys)",
-                ])
+            try run.load(keys, keys: keys)
             let count = try run.instructionsOfLibrary(
                 ["read", "--prefix", "group.guard.k", "--keys", "\(keys)", "--count", "\(batches)"],
                 within: "LibraryRead*3run")

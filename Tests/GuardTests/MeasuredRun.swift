@@ -85,6 +85,12 @@ struct MeasuredRun {
         return outcome.output
     }
 
+    /// So many sets of so many keys, 64 under way at a time.
+    func load(_ count: Int, keys: Int) throws {
+        let arguments = ["--prefix", "group.guard.k", "--keys", "\(keys)", "--conns", "1", "--depth", "64"]
+        try client("load", arguments + ["--count", "\(count)"])
+    }
+
     func startClient(_ role: String, _ arguments: [String]) throws -> ChildProcess {
         try ChildProcess(bench, [role, "--addr", address] + arguments, environment: environment)
     }
