@@ -34,8 +34,8 @@ extension XMLScanner {
         return entries
     }
 
-    /// What a key and a scalar take at the least, with their tags and the line breaks, in bytes.
-    private static let shortEntry = 48
+    /// What a short key and a short scalar take with their tags, in bytes: for a small file room is made once.
+    private static let shortEntry = 24
 
     /// Makes room for as many entries as a root will have whose others are about as long as those so far: to move a
     /// hundred thousand entries at every doubling would take a fifth of the time.

@@ -152,6 +152,25 @@ struct LifeTests {
         #expect(try Plist.entries(daemon.plist(Self.group)) == ["k": .integer(1)])
     }
 
+    @Test(
+        "at the end the journal is rewritten, also where a rewrite was under way: the next start has little to replay")
+    func endDuringRewrite() throws {
+        let daemon = try RunningDaemon(configuration: ["HistoryCommits=3000"])
+        _ = try daemon.peer(with: .example)
+        // So many keys that a rewrite takes a while. After a start it begins with the last of the commits of each round.
+        for (round, count) in [20_000, 3_010, 3_010].enumerated() {
+            let writer = Writer(
+                socket: daemon.socket, group: .example, name: "round\(round)", depth: 64, keyCount: 20_000,
+                count: count)
+            #expect(try writer.run().count == count)
+            try daemon.stop()
+            let journal = try Plist.read(daemon.journal(Self.group))
+            let replayed = journal.split(separator: "\"snapshot\"").last?.utf8.count ?? 0
+            #expect((1..<300 << 10).contains(replayed), "round \(round): \(replayed) bytes behind the snapshot")
+            try daemon.start()
+        }
+    }
+
     @Test("R83, R105: a second daemon of the same store exits 75 and names the holder, whatever else differs")
     func secondDaemon() throws {
         let daemon = try RunningDaemon()

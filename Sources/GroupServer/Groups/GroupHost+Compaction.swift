@@ -50,6 +50,8 @@ extension GroupHost {
 
     /// When the daemon ends: what the next start would replay commit by commit becomes a snapshot, if it is much.
     func compactForStart() {
+        // The workers have ended: what was under way comes to nothing, and its file is written over.
+        compaction = nil
         guard journal.size - snapshotEnd > Self.longReplay else { return }
         startCompaction()
     }
