@@ -150,7 +150,6 @@ extension Server {
         // Answers let calls go on that had to wait, and those may commit again: until nothing moves.
         repeat {
             flushJournals()
-            if isForFew { broadcast() }
             sendReplies()
         } while serveWaitingCalls() || !dirtyHosts.isEmpty
         guard hasNews else { return }
@@ -160,14 +159,6 @@ extension Server {
         drainStreams()
         if !sharedMessages.isEmpty { sharedMessages = [:] }
     }
-
-    /// Whether so few are to be told that it costs the writer next to nothing to have them told first. Each send wakes its
-    /// reader, and the observer's waiting is what people see.
-    private var isForFew: Bool {
-        !dirtyCircles.isEmpty && dirtyCircles.reduce(0) { $0 + $1.members.count } <= Self.fewObservers
-    }
-
-    private static let fewObservers = 4
 
     func flushJournals() {
         while let host = dirtyHosts.popLast() {
@@ -182,7 +173,7 @@ extension Server {
         hostsToSync = []
     }
 
-    /// The writers get their replies before the news goes out to many: an observer that reads again is told what it missed
+    /// The writers get their replies before the observers get the news: an observer that reads again is told what it missed
     /// when this turn's commits are in its queue too. What its missed ones are put together to is made from the present
     /// state, which has them already.
     private func sendReplies() {
