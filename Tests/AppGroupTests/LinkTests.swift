@@ -113,7 +113,8 @@ import Testing
         let seen = Mutex<[String]>([])
         _ = a.searchList.addObserver { _, changes in
             seen.withLock {
-                $0 += changes.map { "\($0.key): \(String(describing: $0.old)) -> \(String(describing: $0.new))" }
+                // What other tests register is for the whole process.
+                $0 += changes.filter { $0.key == "k" }.map { "\(String(describing: $0.old)) -> \($0.new as Any)" }
             }
         }
         try a.submit([.set("k", .integer(1))])
