@@ -66,6 +66,27 @@ struct ProtocolStreamTests {
         #expect(peer.peer.isQuiet(milliseconds: 50))
     }
 
+    @Test("a oneway that is refused is in the log, whatever is wrong with it, without the value")
+    func refusedOneway() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let parameters = [
+            #""group":5"#, #""group":"group.none""#,
+            #"\#(Self.group),"edits":[{"key":"k","value":{"string":"secret\u0001"}}]"#,
+        ]
+        for parameters in parameters {
+            try peer.peer.sendMessage(
+                #"{"method":"io.appgroupd.Settings.Write","parameters":{\#(parameters)},"oneway":true}"#)
+        }
+        var lines: [String] = []
+        while lines.count < 3, let line = try daemon.process?.readErrorLine() {
+            if line.contains("a one-way Write of process") { lines.append(line) }
+        }
+        #expect(lines.first?.contains("InvalidParameter") ?? false, "\(lines)")
+        #expect(lines.last?.contains("the value of k is refused") ?? false, "\(lines)")
+        #expect(!lines.contains { $0.contains("secret") })
+    }
+
     @Test("oneway of a process that has ended before it was seen: refused, since nothing tells its sandbox, and logged")
     func onewayOfTheGone() throws {
         let daemon = try RunningDaemon()

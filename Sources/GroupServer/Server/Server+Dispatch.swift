@@ -40,21 +40,22 @@ extension Server {
                 try check(request, connection)
                 try serve(request, target, connection, mode: call.mode)
             } catch {
-                answer(target, with: error.replyBytes)
-                if call.mode == .oneway { tellOfRefusal(method, connection, error) }
+                throw .settings(error)
             }
         } catch {
-            switch error {
-            case .settings(let error): answer(target, with: error.replyBytes)
-            case .service(let error): answer(target, with: error.replyBytes)
-            }
+            let (reply, text) =
+                switch error {
+                case .settings(let error): (error.replyBytes, error.textForLog)
+                case .service(let error): (error.replyBytes, error.name)
+                }
+            answer(target, with: reply)
+            if call.mode == .oneway { tellOfRefusal(method, connection, text) }
         }
     }
 
     /// Who wants no reply learns nothing of a refusal: the log has it for who looks for the change that did not come.
-    private func tellOfRefusal(_ method: SettingsMethod, _ connection: Connection, _ error: GroupError) {
-        Log.warning(
-            "a one-way \(method.rawValue) of process \(connection.credentials.pid) was refused: \(error.textForLog)")
+    private func tellOfRefusal(_ method: SettingsMethod, _ connection: Connection, _ text: String) {
+        Log.warning("a one-way \(method.rawValue) of process \(connection.credentials.pid) was refused: \(text)")
     }
 
     private func serviceReply(_ call: Call) -> [UInt8] {
