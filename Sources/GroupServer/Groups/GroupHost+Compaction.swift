@@ -14,6 +14,15 @@ struct CompactionTracking {
     var catchUpStart: UInt64?
     /// The newest revision that is not kept.
     var horizon: Int64
+
+    /// Whether the old journal may have been told to be on stable storage further than the new file is on it.
+    ///
+    /// - Parameter syncedSize: how far the old one is, in bytes.
+    func needsCatchUp(syncedSize: UInt64) -> Bool {
+        guard !tail.isEmpty else { return false }
+        guard let catchUpStart else { return true }
+        return syncedSize > catchUpStart
+    }
 }
 
 /// How often a journal that is merely long is rewritten: in a rush of writes that would be ten times a second, and the
@@ -79,7 +88,7 @@ extension GroupHost {
             let compacted = try outcome.get()
             // What is applied and not journaled yet belongs to the tail.
             flush()
-            if needsCatchUp { return catchUp(compacted) }
+            if compaction?.needsCatchUp(syncedSize: journal.syncedSize) == true { return catchUp(compacted) }
             pace.ended(at: ProcessFacts.monotonicMicroseconds())
             try adopt(compacted)
             resumeSyncs()
@@ -95,13 +104,6 @@ extension GroupHost {
                 "group \(identifier): the journal could not be compacted, and is kept as it is: \(error)",
                 about: subject)
         }
-    }
-
-    /// Whether the old journal may have been told to be on stable storage further than the new one is.
-    private var needsCatchUp: Bool {
-        guard let compaction, !compaction.tail.isEmpty else { return false }
-        guard let start = compaction.catchUpStart else { return true }
-        return journal.syncedSize > start
     }
 
     private func catchUp(_ compacted: CompactedJournal) {
