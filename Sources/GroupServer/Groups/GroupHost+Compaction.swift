@@ -15,9 +15,8 @@ struct CompactionTracking {
     /// The newest revision that is not kept.
     var horizon: Int64
 
-    /// Whether the old journal may have been told to be on stable storage further than the new file is on it.
-    ///
-    /// - Parameter syncedSize: how far the old one is, in bytes.
+    /// - Parameter syncedSize: how far the old journal is on stable storage, in bytes.
+    /// - Returns: whether it may have been told to be there further than the new file is.
     func needsCatchUp(syncedSize: UInt64) -> Bool {
         guard !tail.isEmpty else { return false }
         guard let catchUpStart else { return true }
