@@ -69,7 +69,8 @@ import Testing
             atPath: "\(daemon.configurationDirectory(.administrator))/managed/\(Self.group).plist")
         #expect(eventually { !settings.objectIsForced(forKey: "k") })
         #expect(settings.integer(forKey: "k") == 1)
-        #expect(news.all == [[.integer(1), .integer(2)], [.integer(2), .integer(1)]])
+        // The value is there first, and then its observers hear of it.
+        #expect(eventually { news.all == [[.integer(1), .integer(2)], [.integer(2), .integer(1)]] })
     }
 
     @Test func `a forced value goes before an argument of the command line`() async throws {
