@@ -5,12 +5,15 @@
 struct XMLEditor {
     private let bytes: [UInt8]
     private let newline: [UInt8]
+    /// The file says that it is in another encoding than UTF-8: what is added must mean the same in either.
+    private let isASCII: Bool
     private var unit: [UInt8] = [0x09]
     private var replacements: [(range: Range<Int>, text: [UInt8])] = []
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         newline = Self.newline(of: bytes)
+        isASCII = XMLScanner(bytes).declaresOtherEncoding
     }
 
     /// What makes `new` of `old`: keys that there were in no order, which their places in the text give them, and new keys
@@ -111,9 +114,13 @@ extension XMLEditor {
             guard let inner = try? XMLLayout(of: slot.valueStart, in: bytes, wanting: changes.contains) else { return }
             return edit(inner, of: old, changes, default: style)
         }
-        var writer = XMLWriter(layout: style, unit: unit, newline: newline)
+        var writer = writer(style)
         writer.append(new)
         replacements.append((slot.valueStart..<slot.valueEnd, writer.bytes))
+    }
+
+    private func writer(_ layout: XMLWriter.Layout) -> XMLWriter {
+        XMLWriter(layout: layout, unit: unit, newline: newline, isASCII: isASCII)
     }
 
     /// The bytes to take away for entries, neighbours taken together: whole lines where nothing else stands in them,
@@ -144,7 +151,7 @@ extension XMLEditor {
         _ entries: [(Key, Value)], into layout: XMLLayout, without removed: [XMLLayout.Slot], style: XMLWriter.Layout
     ) {
         let (entryStyle, before, between) = entryStyle(layout, style)
-        var writer = XMLWriter(layout: entryStyle, unit: unit, newline: newline)
+        var writer = writer(entryStyle)
         if layout.tag.isEmpty { writer.append(">") }
         for (key, value) in entries {
             writer.append(raw: before)

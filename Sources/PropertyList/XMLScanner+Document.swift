@@ -19,6 +19,19 @@ extension XMLScanner {
         return start
     }
 
+    /// Whether the XML declaration names an encoding that is not UTF-8. Other programs take its word, we do not: only what
+    /// is in both is safe to add to the text.
+    var declaresOtherEncoding: Bool {
+        var scanner = XMLScanner(bytes, at: bytes.starts(with: XMLPlace.byteOrderMark) ? 3 : 0)
+        let start = scanner.at
+        guard scanner.isAt("<?xml"), (try? scanner.skipMarkup()) == true else { return false }
+        let words = bytes[start..<scanner.at].split { $0.isXMLWhiteSpace || "='\"?".utf8.contains($0) }
+        guard let name = words.firstIndex(where: { $0.elementsEqual("encoding".utf8) }), name + 1 < words.count else {
+            return false
+        }
+        return String(decoding: words[name + 1], as: UTF8.self).lowercased() != "utf-8"
+    }
+
     /// UTF-16 or UTF-32 by the byte order mark or by the zeros around the first `<`.
     private var wideEncoding: String? {
         switch (peek(0), peek(1), peek(2), peek(3)) {

@@ -12,12 +12,15 @@ struct XMLWriter {
     private var layout: Layout
     private let unit: [UInt8]
     private let newline: [UInt8]
+    private let isASCII: Bool
 
-    /// `unit` is what a level of nesting adds to the indentation, `newline` what ends a line.
-    init(layout: Layout, unit: [UInt8] = [0x09], newline: [UInt8] = [0x0A]) {
+    /// `unit` is what a level of nesting adds to the indentation, `newline` what ends a line. With `isASCII` all other
+    /// characters are written as references.
+    init(layout: Layout, unit: [UInt8] = [0x09], newline: [UInt8] = [0x0A], isASCII: Bool = false) {
         self.layout = layout
         self.unit = unit
         self.newline = newline
+        self.isASCII = isASCII
     }
 
     /// Appends literal markup.
@@ -126,14 +129,15 @@ extension XMLWriter {
 
     /// `>` is always escaped, so that no text holds `]]>`; a carriage return is, because readers make a line feed of it.
     private mutating func append(text: String) {
-        guard text.utf8.contains(where: Self.isEscaped) else { return append(text) }
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "&"): append("&amp;")
-            case UInt8(ascii: "<"): append("&lt;")
-            case UInt8(ascii: ">"): append("&gt;")
-            case 0x0D: append("&#13;")
-            default: bytes.append(byte)
+        guard text.utf8.contains(where: { Self.isEscaped($0) || (isASCII && $0 >= 0x80) }) else { return append(text) }
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": append("&amp;")
+            case "<": append("&lt;")
+            case ">": append("&gt;")
+            case "\r": append("&#13;")
+            case _ where isASCII && !scalar.isASCII: append("&#\(scalar.value);")
+            default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
         }
     }

@@ -174,6 +174,25 @@ struct XMLEditingTests {
             after:
                 "\u{FEFF}<?xml version='1.0' encoding='x-unknown'?><!DOCTYPE plist [<!ELEMENT a ANY>]><plist><dict><key>a</key><true/></dict></plist>\n\n<!-- end -->"
         ),
+        Edit(
+            name: "says what is not ASCII by its number where the file says another encoding",
+            before: "<?xml version=\"1.0\" encoding = 'ISO-8859-1'?>\n<plist><dict><key>a</key><true/></dict></plist>",
+            changes: [("a", .string("\u{E9}&\u{1F600}")), ("\u{FC}", .dictionary(["\u{20AC}": .true]))],
+            after:
+                "<?xml version=\"1.0\" encoding = 'ISO-8859-1'?>\n<plist><dict><key>a</key><string>&#233;&amp;&#128512;</string><key>&#252;</key><dict><key>&#8364;</key><true/></dict></dict></plist>"
+        ),
+        Edit(
+            name: "writes UTF-8 where the file says UTF-8, or nothing",
+            before: "\u{FEFF}<?xml version='1.0' encoding='utf-8' standalone='no'?><plist><dict/></plist>",
+            changes: [("a", .string("\u{E9}"))],
+            after:
+                "\u{FEFF}<?xml version='1.0' encoding='utf-8' standalone='no'?><plist><dict><key>a</key><string>\u{E9}</string></dict></plist>"
+        ),
+        Edit(
+            name: "takes no comment for the declaration",
+            before: "<!-- encoding='ISO-8859-1' --><?x encoding='ASCII'?><dict/>", changes: [("a", .string("\u{E9}"))],
+            after:
+                "<!-- encoding='ISO-8859-1' --><?x encoding='ASCII'?><dict><key>a</key><string>\u{E9}</string></dict>"),
     ]
 
     @Test("in the text", arguments: edits)
