@@ -79,6 +79,9 @@ final class Session {
             guard let connection else { throw .closed }
             return .success(try connection.call(request, deadline: deadline))
         } catch .refused(let error) {
+            if case .tooLarge = error, case .read(let group, let keys) = request {
+                return .success(try readInParts(group, keys: keys))
+            }
             return .failure(error)
         } catch {
             throw failure(error)

@@ -123,6 +123,25 @@ struct ControlVerbTests {
         #expect(try daemon.control(["export", Self.group, "-", "--format", "yaml"]).code == 64)
     }
 
+    @Test("a group that is too large for one reply is read, searched and exported like any other")
+    func largeGroup() throws {
+        let (daemon, peer) = try Self.daemon()
+        // A line feed takes six bytes in a message.
+        let lines = String(repeating: "\n", count: 750_000)
+        for key in ["l1", "l2"] { try peer.write(.example, [.set(Key(key), .string(lines))]) }
+        #expect(throws: GroupError.self) { try peer.read(.example) }
+        let read = try daemon.control(["read", Self.group, "--json"])
+        #expect(read.code == 0)
+        let values = try JSON(parsing: Array(read.output.utf8).span).objectValue
+        #expect(values?.map(\.name) == ["flag", "l1", "l2", "list", "n", "name", "when"])
+        #expect(values?["l2"]?.stringValue == lines)
+        try daemon.expect(["find", "plain"], "\(Self.group) name = \"plain\"\n")
+        #expect(try daemon.control(["export", Self.group, "-"]).output.contains("<key>l2</key>"))
+        try daemon.expect(
+            ["read", "group.none", "--json"], code: 1, "",
+            "appgroupctl: there is no group group.none\nappgroupctl: appgroupctl list shows the groups\n")
+    }
+
     @Test("import makes a group, but not one whose name looks mistyped")
     func importMakes() throws {
         let (daemon, peer) = try Self.daemon()
