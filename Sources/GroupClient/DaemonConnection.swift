@@ -8,7 +8,7 @@ package import Varlink
 /// it closes it.
 package final class DaemonConnection {
     private let socket: UnixSocket
-    private var splitter = MessageSplitter(limit: SettingsInterface.messageLimit)
+    private var splitter = MessageSplitter(limit: SettingsInterface.replyLimit)
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     package init(to address: DaemonAddress, deadline: Deadline) throws(ConnectionError) {

@@ -186,6 +186,11 @@ extension GroupState {
         guard size <= limits.valueSize else {
             throw .tooLarge(subject: "value of \(key)", limit: Int64(limits.valueSize), size: Int64(size))
         }
+        guard value.fitsMessage else {
+            throw .tooLarge(
+                subject: "value of \(key) in a message", limit: Int64(Limits.valueMessageSize),
+                size: Int64(value.messageSize))
+        }
     }
 
     private func requireRoom(for changes: [Change], limits: Limits) throws(GroupError) {
@@ -301,7 +306,7 @@ extension GroupState {
         willReplace: (_ old: Span<UInt8>, _ revision: Int64) -> Void
     ) -> Replacement? {
         guard let place = entries.index(ofKey: key), XMLPropertyList.surelyCarries(text),
-            text.count < limits.valueSize, count <= limits.keysPerGroup
+            text.count < min(limits.valueSize, Limits.valueMessageSize), count <= limits.keysPerGroup
         else { return nil }
         let lastRevision = entries.revision(at: place)
         let growth = entries.withString(at: place) { old -> Int? in

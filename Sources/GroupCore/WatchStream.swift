@@ -1,5 +1,4 @@
 package import GroupModel
-package import PropertyList
 
 /// What one `Watch` call says next.
 package enum WatchReply: Sendable {
@@ -9,31 +8,6 @@ package enum WatchReply: Sendable {
     /// A commit made for this observer: cut to its keys, or standing for `coalesced` commits.
     case commit(Commit, coalesced: Int?)
     case deleted(GroupIdentifier)
-}
-
-/// The state of a group, or a part of it where it is large.
-package struct Snapshot: Sendable {
-    package enum Reason: String, Sendable, CaseIterable {
-        /// The watch began without a position.
-        case initial
-        /// The commits after the position are not kept any more.
-        case tooOld
-        /// More changed than this observer's queue may hold.
-        case overflow
-        /// The group was made anew since.
-        case otherEpoch
-    }
-
-    package var group: GroupIdentifier
-    package var position: Position
-    /// The effective ones.
-    package var values: [Key: Value]
-    /// The keys among them that an administrator forces, and those that have an administrator's default.
-    package var managed: [Key] = []
-    package var defaults: [Key] = []
-    package var reason: Reason
-    /// More parts of the same position follow.
-    package var isPartial: Bool
 }
 
 /// One `Watch` call: which groups and keys it asked for, what it has been told, and what waits until its socket takes it.
@@ -252,22 +226,22 @@ extension WatchStream {
     /// The next reply, taken off the queue; nil when there is nothing to say.
     ///
     /// - Parameters:
-    ///   - partSize: a snapshot whose values are larger goes out in parts of about this size, in bytes.
+    ///   - sizes: what may be in one reply.
     ///   - state: the group's present state, all of it in the journal; nil for a group that is gone.
     /// - Returns: what to send.
-    package mutating func next(partSize: Int, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
+    package mutating func next(_ sizes: ReplySizes, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
         while let item = popItem() {
             switch item {
             case .commit(let recorded, let isWhole):
-                if let reply = reply(for: recorded, isWhole: isWhole) { return reply }
+                if let reply = reply(for: recorded, isWhole: isWhole, sizes, state: state) { return reply }
             case .snapshot(let group, let reason):
-                if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
+                if let reply = snapshot(of: group, reason, sizes, state: state) { return reply }
             case .part(let snapshot): return .snapshot(snapshot)
             case .deleted(let group):
                 if let reply = deletion(of: group) { return reply }
             }
         }
-        return nextCollapsed(partSize: partSize, state: state)
+        return nextCollapsed(sizes, state: state)
     }
 
     private mutating func popItem() -> Item? {
@@ -290,15 +264,21 @@ extension WatchStream {
         return item
     }
 
-    private mutating func reply(for recorded: RecordedCommit, isWhole: Bool) -> WatchReply? {
+    private mutating func reply(
+        for recorded: RecordedCommit, isWhole: Bool, _ sizes: ReplySizes, state: (GroupIdentifier) -> GroupState?
+    ) -> WatchReply? {
         var commit = recorded.commit
         guard let place = places[commit.group], commit.revision > entries[place].seen else { return nil }
         // The first ones of a group that was made again: the snapshot that begins it is behind them, and has them.
         guard !entries[place].isGone else { return nil }
         entries[place].seen = commit.revision
-        if isWhole { return .recorded(recorded) }
+        let isLarge = recorded.encoded.count > sizes.commit
+        if isWhole, !isLarge { return .recorded(recorded) }
         let filter = entries[place].filter
         commit.changes.removeAll { !filter.includes($0.key) }
+        if isLarge, isWhole || commit.messageSize > sizes.commit {
+            return snapshot(of: commit.group, .overflow, sizes, state: state)
+        }
         return .commit(commit, coalesced: nil)
     }
 
@@ -311,7 +291,7 @@ extension WatchStream {
     }
 
     private mutating func snapshot(
-        of group: GroupIdentifier, _ reason: Snapshot.Reason, partSize: Int,
+        of group: GroupIdentifier, _ reason: Snapshot.Reason, _ sizes: ReplySizes,
         state: (GroupIdentifier) -> GroupState?
     ) -> WatchReply? {
         // A group that is gone by now has its `deleted` behind this in the queue.
@@ -326,13 +306,15 @@ extension WatchStream {
             whole.managed = present.keys(from: .managed, matching: filter)
             whole.defaults = present.keys(from: .defaults, matching: filter)
         }
-        var parts = whole.split(partSize: partSize)
+        var parts = whole.split(partSize: sizes.snapshotPart)
         let first = parts.removeFirst()
         queue.insert(contentsOf: parts.map(Item.part), at: head)
         return .snapshot(first)
     }
 
-    private mutating func nextCollapsed(partSize: Int, state: (GroupIdentifier) -> GroupState?) -> WatchReply? {
+    private mutating func nextCollapsed(
+        _ sizes: ReplySizes, state: (GroupIdentifier) -> GroupState?
+    ) -> WatchReply? {
         guard hasCollapsed else { return nil }
         for place in entries.indices {
             guard var changes = entries[place].collapsed else { continue }
@@ -344,39 +326,16 @@ extension WatchStream {
             entries[place].collapsed = nil
             collapsedSize -= changes.size
             if let reason = changes.snapshotReason {
-                if let reply = snapshot(of: group, reason, partSize: partSize, state: state) { return reply }
+                if let reply = snapshot(of: group, reason, sizes, state: state) { return reply }
             } else if let present = state(group), let commit = changes.commit(now: present) {
+                guard commit.messageSize <= sizes.commit else {
+                    return snapshot(of: group, .overflow, sizes, state: state)
+                }
                 entries[place].seen = commit.revision
                 return .commit(commit, coalesced: changes.count)
             }
         }
         hasCollapsed = false
         return nil
-    }
-}
-
-extension Snapshot {
-    /// At least one part; all but the last are marked partial. A value larger than the size has a part of its own.
-    fileprivate func split(partSize: Int) -> [Snapshot] {
-        var parts: [Snapshot] = []
-        var part = self
-        part.values = [:]
-        // With the last part.
-        (part.managed, part.defaults) = ([], [])
-        part.isPartial = true
-        var size = 0
-        for (key, value) in values {
-            let cost = key.string.utf8.count + value.encodedSize
-            if size + cost > partSize, !part.values.isEmpty {
-                parts.append(part)
-                part.values = [:]
-                size = 0
-            }
-            part.values[key] = value
-            size += cost
-        }
-        part.isPartial = false
-        (part.managed, part.defaults) = (managed, defaults)
-        return parts + [part]
     }
 }

@@ -12,6 +12,8 @@ package struct Limits: Equatable, Sendable {
 
     /// Of a key, in bytes of UTF-8.
     package static let keySize = 1024
+    /// Of what a value takes in a message, in bytes: a larger one nobody could be told.
+    package static let valueMessageSize = 8 << 20
 }
 
 extension Value {

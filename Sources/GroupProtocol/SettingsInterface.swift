@@ -6,9 +6,16 @@ package enum SettingsInterface {
     /// The text of the `.varlink` file, comments included.
     package static let description = String(decoding: PackageResources.io_appgroupd_Settings_varlink, as: UTF8.self)
 
-    /// The largest message that either side takes, in bytes.
+    /// The largest message that the daemon takes, in bytes.
     package static let messageLimit = 8 << 20
 
-    /// A snapshot whose values are larger is divided, in bytes.
+    /// The largest that a client takes: a value that came in the largest message must be told in one, too, in which more may
+    /// stand around it.
+    package static let replyLimit = messageLimit + 64 << 10
+
+    /// A snapshot whose values take more in a message is divided, in bytes.
     package static let snapshotPartSize = 4 << 20
+
+    /// The largest commit that a message has room for, in bytes.
+    package static let commitSize = messageLimit - 1024
 }

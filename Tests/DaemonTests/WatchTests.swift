@@ -221,6 +221,46 @@ struct WatchTests {
         #expect(try watcher.nextCommit().revision == 3)
     }
 
+    @Test("no message is larger than messages may be, whatever a group holds and a commit changes")
+    func largeMessages() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        // A line feed is one byte in the file and for the caps, and six in a message.
+        let names = (0..<4).map { "k\($0)" }
+        let lines = String(repeating: "\n", count: 1_000_000)
+        let text =
+            "<plist><dict>" + names.map { "<key>\($0)</key><string>\(lines)</string>" }.joined() + "</dict></plist>"
+        try Plist.replace(daemon.plist("group.com.example.app"), with: text)
+        try peer.synchronize()
+        let watcher = try SettingsPeer(daemon)
+        try watcher.watch([WatchedGroup(group: .example)])
+        var seen: [String: Int] = [:]
+        while seen.count < names.count {
+            let part = try snapshot(watcher, "initial")
+            for (key, value) in part.values { seen[key.string] = value.encodedSize }
+        }
+        #expect(seen == Dictionary(uniqueKeysWithValues: names.map { ($0, lines.utf8.count + 1) }))
+        // The commit has all that was there before: the observer gets the state that it made.
+        _ = try peer.call(.reset(.example, tag: nil))
+        let after = try snapshot(watcher, "overflow")
+        #expect(after.values.isEmpty)
+        #expect(after.position.revision == 2)
+        try peer.write(.example, [.set("k0", .integer(1))])
+        #expect(try watcher.nextCommit().revision == 3)
+        #expect(try peer.history(.example, limit: 10).map(\.revision) == [3])
+        #expect(throws: GroupError.self) { try peer.history(.example, before: 3) }
+        #expect(try peer.history(.example, keys: ["k1"], before: 3).map(\.revision) == [2])
+    }
+
+    private func snapshot(_ watcher: SettingsPeer, _ reason: String) throws -> WatchEvent.SnapshotPart {
+        let bytes = try watcher.peer.readMessageBytes()
+        #expect(bytes.count <= SettingsInterface.messageLimit)
+        guard let event = WatchEvent(wire: try watcher.checked(Reply(parsing: bytes))), case .snapshot(let part) = event
+        else { throw SettingsPeer.UnexpectedEvent(description: "no snapshot") }
+        #expect(part.reason == reason)
+        return part
+    }
+
     @Test("an observer that does not read gets the newest values, marked, and the others get everything")
     func coalesced() throws {
         let daemon = try RunningDaemon(configuration: ["MaxQueueSize=64K"])

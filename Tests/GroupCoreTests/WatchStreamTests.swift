@@ -148,6 +148,73 @@ import Testing
         #expect(parts.reduce(0) { $0 + $1.values.count } == 101)
     }
 
+    @Test func aSnapshotIsDividedByWhatItTakesInAMessage() throws {
+        let world = World()
+        // Two bytes each for the caps, and twenty-six in a message.
+        for number in 0..<100 { try world.write([.set(Key("k\(number)"), .boolean(true))]) }
+        var stream = stream()
+        stream.offerSnapshot(of: Sample.group, reason: .initial)
+        var parts: [Snapshot] = []
+        while case .snapshot(let part)? = stream.next(in: world, partSize: 1000) { parts.append(part) }
+        #expect(parts.count >= 3)
+        #expect(parts.allSatisfy { $0.values.count <= 1000 / 24 })
+        #expect(parts.reduce(0) { $0 + $1.values.count } == 100)
+    }
+
+    @Test func aCommitThatNoMessageHasRoomForIsToldAsTheState() throws {
+        let world = World()
+        try world.write([.set("a", .string("before")), .set("b", .integer(1))])
+        var stream = stream()
+        stream.resume(Sample.group, after: 1)
+        stream.offer(try world.write([.set("a", .data(Array(repeating: 0, count: 900))), .set("b", .integer(2))]))
+        stream.offer(try world.write([.set("b", .integer(3))]))
+        guard case .snapshot(let snapshot)? = stream.next(in: world, commitSize: 800) else {
+            Issue.record("no snapshot")
+            return
+        }
+        #expect(snapshot.reason == .overflow)
+        #expect(snapshot.position.revision == 3)
+        #expect(snapshot.values["b"] == .integer(3))
+        // The commit behind it is in the snapshot.
+        #expect(stream.next(in: world, commitSize: 800) == nil)
+        let next = try world.write([.set("b", .integer(4))])
+        stream.offer(next)
+        guard case .recorded(let told)? = stream.next(in: world, commitSize: 800) else {
+            Issue.record("what follows is not told")
+            return
+        }
+        #expect(told === next)
+    }
+
+    @Test func ofALargeCommitAnObserverOfFewKeysIsToldThose() throws {
+        let world = World()
+        var stream = stream(["b"])
+        stream.offer(try world.write([.set("a", .data(Array(repeating: 0, count: 9000))), .set("b", .integer(2))]))
+        guard case .commit(let commit, coalesced: nil)? = stream.next(in: world, commitSize: 8000) else {
+            Issue.record("no commit")
+            return
+        }
+        #expect(commit.changes == [Change(key: "b", old: nil, new: .integer(2))])
+    }
+
+    @Test func whatCollapsedToMoreThanAMessageIsToldAsTheState() throws {
+        let world = World()
+        // The bound counts what was there before; what is there now may be much more.
+        var stream = stream(limit: 1000)
+        for number in 0..<5 {
+            stream.offer(try world.write([.set(Key("k\(number)"), .data(Array(repeating: 0, count: 900)))]))
+        }
+        #expect(stream.isBehind)
+        guard case .snapshot(let snapshot)? = stream.next(in: world, commitSize: 3000) else {
+            Issue.record("no snapshot")
+            return
+        }
+        #expect(snapshot.reason == .overflow)
+        #expect(snapshot.values.count == 5)
+        #expect(stream.next(in: world, commitSize: 3000) == nil)
+        #expect(stream.isEmpty)
+    }
+
     @Test func anEmptyGroupHasAnEmptySnapshot() {
         let world = World()
         var stream = stream([])

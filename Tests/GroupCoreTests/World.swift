@@ -37,7 +37,7 @@ final class World {
 }
 
 extension WatchStream {
-    mutating func next(in world: World, partSize: Int = 1 << 20) -> WatchReply? {
-        next(partSize: partSize) { world.groups[$0] }
+    mutating func next(in world: World, partSize: Int = 1 << 20, commitSize: Int = 1 << 20) -> WatchReply? {
+        next(ReplySizes(snapshotPart: partSize, commit: commitSize)) { world.groups[$0] }
     }
 }

@@ -227,4 +227,22 @@ import Testing
         #expect(subject(full, [.set("c", .integer(1)), .remove("a")], limits) == nil)
         #expect(subject(Sample.state(), [.set("c", .integer(1)), .set("d", .integer(1))], limits) == nil)
     }
+
+    @Test func aValueThatNoMessageHasRoomForIsTooLarge() throws {
+        let state = Sample.state()
+        var limits = Limits()
+        limits.valueSize = 2 << 20
+        // A line feed is one byte for the caps, and six in a message.
+        let value = Value.string(String(repeating: "\n", count: 1_500_000))
+        for source: Origin.Kind in [.client, .file] {
+            let error = #expect(throws: GroupError.self) {
+                try state.changes(for: [.set("k", value)], from: source, limits: limits)
+            }
+            guard case .tooLarge(_, Int64(Limits.valueMessageSize), let size)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(size > Limits.valueMessageSize)
+        }
+    }
 }

@@ -5,7 +5,7 @@ import Varlink
 /// One connection of the link to the daemon: bytes out, messages in. It never waits. Owned by the link's state.
 final class Channel {
     private let socket: UnixSocket
-    private var splitter = MessageSplitter(limit: SettingsInterface.messageLimit)
+    private var splitter = MessageSplitter(limit: SettingsInterface.replyLimit)
     private var outgoing: [UInt8] = []
     private var sent = 0
 

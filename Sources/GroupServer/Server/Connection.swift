@@ -329,9 +329,9 @@ extension Connection {
     }
 
     /// Puts replies of the watch in line until enough is on its way for one send.
-    func drainStream(partSize: Int, encode: (WatchReply) -> [UInt8], state: (GroupIdentifier) -> GroupState?) {
+    func drainStream(sizes: ReplySizes, encode: (WatchReply) -> [UInt8], state: (GroupIdentifier) -> GroupState?) {
         guard mayStream else { return }
-        while outgoingSize < Self.streamChunk, let reply = stream?.next(partSize: partSize, state: state) {
+        while outgoingSize < Self.streamChunk, let reply = stream?.next(sizes, state: state) {
             enqueue(encode(reply))
             owesFirstReply = false
         }

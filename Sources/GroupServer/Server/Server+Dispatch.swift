@@ -159,7 +159,7 @@ extension Server {
         }
         guard reply.count <= SettingsInterface.messageLimit else {
             throw .tooLarge(
-                subject: "the reply; read the group in parts, by keys", limit: Int64(SettingsInterface.messageLimit),
+                subject: "reply (ask for parts of the group, by keys)", limit: Int64(SettingsInterface.messageLimit),
                 size: Int64(reply.count))
         }
         answer(target, with: reply)
@@ -173,6 +173,7 @@ extension Server {
             for: request.edits, isReset: request.isReset, unchangedSince: request.unchangedSince,
             limits: configuration.limits)
         try host.schema?.check(changes)
+        if request.isReset { try requireTellable(changes) }
         guard !changes.isEmpty else {
             // Nothing to journal, but what this turn has applied before must be true before it is told.
             if let error = host.flush() {
@@ -185,6 +186,16 @@ extension Server {
         let reply = GroupHost.PendingReply(
             target: target, success: .changes, isDurable: request.isDurable || configuration.durability == .power)
         host.commit(changes, origin: connection.origin, tag: request.tag, reply: reply)
+    }
+
+    /// The reply names every key that changed; those that a reset removes were not in the call, and may be too many.
+    private func requireTellable(_ changes: [Change]) throws(GroupError) {
+        let size = changes.reduce(0) { $0 + $1.key.messageSize }
+        guard size <= SettingsInterface.commitSize else {
+            throw .tooLarge(
+                subject: "reply (reset the group first, then write)", limit: Int64(SettingsInterface.commitSize),
+                size: Int64(size))
+        }
     }
 
     private func reset(
@@ -225,22 +236,41 @@ extension Server {
     }
 
     private func history(_ request: HistoryRequest, _ target: Connection.ReplyTarget) throws(GroupError) {
-        let host = try settledHost(of: request.group)
-        let filter = KeyFilter(request.keys)
-        var revision = min(host.index.newest, (request.before ?? .max) - (request.before == .min ? 0 : 1))
-        var rest = request.limit ?? 100
+        let commits = try encodedCommits(of: settledHost(of: request.group), request)
         let reply = Reply.bytes(capacity: 4096) {
             $0.member("commits")
             $0.beginArray()
-            // Short of the message limit by a commit's largest size: what is left can be asked for with `before`.
-            while rest > 0, revision >= host.index.oldest, revision > 0, $0.bytes.count < 4 << 20 {
-                if let recorded = host.recorded(revision), $0.write(recorded, only: filter) { rest -= 1 }
-                revision -= 1
-            }
+            for commit in commits { $0.raw(commit) }
             $0.endArray()
         }
         answer(target, with: reply)
     }
+
+    /// The newest commits asked for, as far as they fit a message: what is left can be asked for with `before`.
+    private func encodedCommits(of host: GroupHost, _ request: HistoryRequest) throws(GroupError) -> [[UInt8]] {
+        let filter = KeyFilter(request.keys)
+        let limit = request.limit ?? 100
+        var revision = min(host.index.newest, (request.before ?? .max) - (request.before == .min ? 0 : 1))
+        var commits: [[UInt8]] = []
+        var size = 0
+        while commits.count < limit, revision >= host.index.oldest, revision > 0, size < Self.historySize {
+            if let commit = host.recorded(revision)?.encoded(only: filter) {
+                size += commit.count + 1
+                if size > SettingsInterface.commitSize { break }
+                commits.append(commit)
+            }
+            revision -= 1
+        }
+        guard !commits.isEmpty || size == 0 else {
+            throw .tooLarge(
+                subject: "commit \(revision) (ask for some of its keys, or for what came before it)",
+                limit: Int64(SettingsInterface.commitSize), size: Int64(size))
+        }
+        return commits
+    }
+
+    /// A history that is so large, in bytes, gets no more commits.
+    private static let historySize = 4 << 20
 }
 
 extension JSONWriter {
@@ -253,18 +283,15 @@ extension JSONWriter {
         if !managed.isEmpty { member("managed", strings: managed.map(\.string)) }
         if !defaults.isEmpty { member("defaults", strings: defaults.map(\.string)) }
     }
+}
 
-    /// - Returns: whether the commit touches a wanted key, so that it was written.
-    fileprivate mutating func write(_ recorded: RecordedCommit, only filter: KeyFilter) -> Bool {
-        var commit = recorded.commit
+extension RecordedCommit {
+    /// The text of the commit cut to the wanted keys; nil where it touches none of them.
+    fileprivate func encoded(only filter: KeyFilter) -> [UInt8]? {
+        var commit = commit
         commit.changes.removeAll { !filter.includes($0.key) }
         // One that nobody saw is told where everything is: without it the row of revisions would have a gap.
-        guard !commit.changes.isEmpty || filter == .all else { return false }
-        if commit.changes.count == recorded.commit.changes.count {
-            raw(recorded.encoded)
-        } else {
-            write(commit)
-        }
-        return true
+        guard !commit.changes.isEmpty || filter == .all else { return nil }
+        return commit.changes.count == self.commit.changes.count ? encoded : commit.encoded
     }
 }

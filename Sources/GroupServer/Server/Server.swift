@@ -215,12 +215,15 @@ extension Server {
         while !connection.isBlocked, connection.stream != nil || connection.documents != nil {
             connection.drainDocuments()
             connection.drainStream(
-                partSize: SettingsInterface.snapshotPartSize, encode: message(of:), state: { hosts[$0]?.state })
+                sizes: Self.replySizes, encode: message(of:), state: { hosts[$0]?.state })
             guard connection.hasOutgoing else { break }
             connection.flush()
         }
         settle(connection)
     }
+
+    private static let replySizes = ReplySizes(
+        snapshotPart: SettingsInterface.snapshotPartSize, commit: SettingsInterface.commitSize)
 
     private func message(of reply: WatchReply) -> [UInt8] {
         guard case .recorded(let recorded) = reply else { return reply.message }
