@@ -1,4 +1,5 @@
 package import GroupModel
+import PropertyList
 package import Varlink
 
 extension GroupError {
@@ -30,8 +31,8 @@ extension GroupError {
         case .wrongType(let key, let expected, let found):
             ["key": .string(key), "expected": .string(expected), "found": .string(found)]
         case .conflict(let keys, let revision):
-            ["keys": .array(keys.map(JSON.string)), "revision": .integer(revision)]
-        case .forced(let keys): ["keys": .array(keys.map(JSON.string))]
+            ["keys": Self.json(keys), "revision": .integer(revision)]
+        case .forced(let keys): ["keys": Self.json(keys)]
         case .readOnly(let group, let reason): ["group": .string(group), "reason": .string(reason)]
         case .tooLarge(let subject, let limit, let size):
             ["subject": .string(subject), "limit": .integer(limit), "size": .integer(size)]
@@ -40,7 +41,17 @@ extension GroupError {
         }
     }
 
-    package var replyBytes: [UInt8] { Reply.bytes(error: wireName, parameters: wireParameters) }
+    /// As many as there is surely room for: of a reset, all keys of the group may be meant.
+    private static func json(_ keys: [String]) -> JSON {
+        var room = SettingsInterface.commitSize
+        let told = keys.prefix { key in
+            room -= Key(key).messageSize
+            return room >= 0
+        }
+        return .array(told.map(JSON.string))
+    }
+
+    package var replyBytes: [UInt8] { Reply.bytes(error: wireName, parameters: wireParameters.withShortTexts) }
 
     /// Nil for a reply that is none of the interface's errors.
     package init?(_ reply: Reply) {

@@ -137,7 +137,7 @@ extension ServiceError {
         }
     }
 
-    package var replyBytes: [UInt8] { Reply.bytes(error: name, parameters: parameters) }
+    package var replyBytes: [UInt8] { Reply.bytes(error: name, parameters: parameters.withShortTexts) }
 
     /// The client's side: nil when the reply is no error, or one of another interface.
     package init?(_ reply: Reply) {

@@ -50,6 +50,34 @@ struct LimitTests {
         #expect(try Plist.entries(daemon.plist("group.com.example.app")) == [key: .integer(1)])
     }
 
+    @Test("a reset whose reply would name more keys than a message has room for is refused, and Reset serves")
+    func manyLongKeys() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let name = String(repeating: "k", count: 1000)
+        let entries = (0..<9000).map { "<key>\(name)\($0)</key><true/>" }.joined()
+        try Plist.replace(daemon.plist("group.com.example.app"), with: "<plist><dict>\(entries)</dict></plist>")
+        try peer.synchronize()
+        let reset = WriteRequest(group: .example, edits: [], isReset: true)
+        guard case .tooLarge? = try peer.refusal(of: .write(reset)) else {
+            Issue.record("not refused")
+            return
+        }
+        // Nothing is half done, and a conflict names as many as fit.
+        var late = reset
+        late.unchangedSince = 0
+        try peer.send(.write(late))
+        let bytes = try peer.peer.readMessageBytes()
+        #expect(bytes.count <= SettingsInterface.messageLimit)
+        guard case .conflict(let keys, 1)? = GroupError(try Reply(parsing: bytes)) else {
+            Issue.record("no conflict")
+            return
+        }
+        #expect((8000..<9000).contains(keys.count))
+        _ = try peer.call(.reset(.example, tag: nil))
+        #expect(try peer.read(.example).values.isEmpty)
+    }
+
     @Test("MaxMessageSize= ends the connection that passes it, at any moment of the message")
     func message() throws {
         let daemon = try RunningDaemon(configuration: ["MaxMessageSize=4K"])

@@ -175,6 +175,26 @@ struct ProtocolStrictnessTests {
         #expect(try peer.groups() == [])
     }
 
+    @Test("a name of any length is repeated in its error as far as somebody may mean it")
+    func longNames() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let name = String(repeating: "x", count: 8_000_000)
+        let calls = [
+            #"{"method":"a.\#(name).B"}"#, #"{"method":"io.appgroupd.Settings.\#(name)"}"#,
+            #"{"method":"io.appgroupd.Settings.Read","parameters":{"group":"\#(name)"}}"#,
+            #"{"method":"io.appgroupd.Settings.ListGroups","parameters":{"\#(name)":1}}"#,
+            #"{"method":"io.appgroupd.Settings.Write","parameters":{"group":"\#(GroupIdentifier.example)","edits":[{"key":"\#(name)","value":{"integer":1}}]}}"#,
+        ]
+        for call in calls {
+            try peer.peer.sendMessage(call)
+            let bytes = try peer.peer.readMessageBytes()
+            #expect(bytes.count < 10_000, "\(call.prefix(60))")
+            let texts = try Reply(parsing: bytes).parameters.compactMap(\.value.stringValue)
+            #expect(texts.contains { $0.hasSuffix("xxx…") && $0.utf8.count > 4000 })
+        }
+    }
+
     @Test(
         "every group identifier that could leave the root is InvalidGroup",
         arguments: [
