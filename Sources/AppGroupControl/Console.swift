@@ -75,20 +75,12 @@ package final class Console {
 extension Console {
     /// The process's own. To be called before anything is opened.
     package static func standard(_ environment: Environment) -> Console {
-        occupyStandardDescriptors()
+        StandardDescriptors.occupy()
         let streams = StandardStreams()
         let usesColor =
             isatty(1) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
         let showsProgress = Terminal.isThere(2) && environment["TERM"] != "dumb"
         return Console(usesColor: usesColor, showsProgress: showsProgress, write: streams.write)
-    }
-
-    /// Started with a standard descriptor closed, the next file would get its number, and our output would go into it.
-    private static func occupyStandardDescriptors() {
-        while let file = try? Files.open("/dev/null", .readWrite) {
-            guard file.rawValue <= 2 else { return }
-            _ = file.take()
-        }
     }
 }
 

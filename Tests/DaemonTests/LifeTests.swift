@@ -57,6 +57,25 @@ struct LifeTests {
         try daemon.stop()
     }
 
+    @Test("started with its standard descriptors closed, it does not write its log into its own files")
+    func closedDescriptors() throws {
+        let daemon = try RunningDaemon(starts: false)
+        let process = try ChildProcess(
+            "/bin/sh", ["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", builtProgram("appgroupd")] + daemon.commandLine,
+            environment: ["HOME": daemon.directory.path])
+        #expect(eventually { (try? SettingsPeer(daemon).groups()) != nil })
+        for descriptor in 0...2 {
+            let place = try FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(process.pid)/fd/\(descriptor)")
+            #expect(place == "/dev/null")
+        }
+        process.kill(SIGTERM)
+        #expect(try process.finish().code == 0)
+        for file in ["\(daemon.state)/lock", "\(daemon.root)/.lock", "\(daemon.socket).lock"] {
+            #expect(try !Plist.read(file).contains("appgroupd"), "\(file)")
+        }
+    }
+
     @Test("SIGHUP reads the configuration again; a bad file changes nothing")
     func reload() throws {
         let daemon = try RunningDaemon(configuration: ["MaxValueSize=100"])

@@ -23,6 +23,7 @@ package enum Program {
     /// - Parameter arguments: the program's name first.
     /// - Returns: the exit status.
     package static func run(_ arguments: [String]) -> Int32 {
+        StandardDescriptors.occupy()
         // Before there is any other thread: one that does not block them would take them.
         EventLoop.blockSignals()
         let passed = ServiceManager.takePassedDescriptors()
