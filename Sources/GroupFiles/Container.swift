@@ -80,18 +80,29 @@ extension Container {
         for directory in ["\(path)/Library", path, root] { try Files.fsyncDirectory(directory) }
     }
 
+    /// Whether all of a group's directories are there and ours, so that `create` has nothing to do.
+    package func isWhole(_ group: GroupIdentifier) -> Bool {
+        let path = path(of: group)
+        return ([root, path] + Self.subdirectories.map { "\(path)/\($0)" }).allSatisfy {
+            (try? checkDirectory($0)) != nil
+        }
+    }
+
     /// Moves a group's directory away, with all that is in it, to `<root>/.trash/<group>-<time>` or a free name like
-    /// it. Gives the new path. Nothing is erased.
+    /// it. Gives the new path. Nothing is erased. A power cut may undo it before `makeTrashDurable`.
     package func trash(_ group: GroupIdentifier, time: String) throws(Failure) -> String {
         try makeDirectory(trashPath)
         do throws(SystemError) {
-            let newPath = try Files.setAside(path(of: group), as: "\(trashPath)/\(group.string)-\(time)")
-            try Files.fsyncDirectory(trashPath)
-            try Files.fsyncDirectory(root)
-            return newPath
+            return try Files.setAside(path(of: group), as: "\(trashPath)/\(group.string)-\(time)")
         } catch {
             throw .system(error)
         }
+    }
+
+    /// Has what was moved to the trash stay there over a power cut.
+    package func makeTrashDurable() throws(SystemError) {
+        try Files.fsyncDirectory(trashPath)
+        try Files.fsyncDirectory(root)
     }
 
     /// The groups that have a directory, sorted. A link to a directory counts; other names and files do not.

@@ -126,15 +126,24 @@ struct OpenedGroup {
 
     private init(creating path: String, of group: GroupIdentifier) throws(Failure) {
         do throws(SystemError) {
-            let epoch = try Epoch.random()
-            let header = JournalEntry.header(group: group.string, epoch: epoch).encoded
-            let beginning = JournalEntry.epoch(epoch, boot: ProcessFacts.bootID).encoded
-            journal = try Journal.create(path, payloads: [header, beginning]).journal
+            let header: [UInt8]
+            (journal, header) = try Self.createJournal(path, of: group)
             replay = try Replay.beginning(group, header: header)
             isNew = true
         } catch {
             throw .system(error)
         }
+    }
+
+    /// Makes the journal of a group that begins; it is on stable storage then. Blocks.
+    @discardableResult
+    static func createJournal(
+        _ path: String, of group: GroupIdentifier
+    ) throws(SystemError) -> (journal: Journal, header: [UInt8]) {
+        let epoch = try Epoch.random()
+        let header = JournalEntry.header(group: group.string, epoch: epoch).encoded
+        let beginning = JournalEntry.epoch(epoch, boot: ProcessFacts.bootID).encoded
+        return (try Journal.create(path, payloads: [header, beginning]).journal, header)
     }
 
     private init(

@@ -54,7 +54,7 @@ extension Server {
     }
 
     /// Who wants no reply learns nothing of a refusal: the log has it for who looks for the change that did not come.
-    private func tellOfRefusal(_ method: SettingsMethod, _ connection: Connection, _ text: String) {
+    func tellOfRefusal(_ method: SettingsMethod, _ connection: Connection, _ text: String) {
         Log.warning("a one-way \(method.rawValue) of process \(connection.credentials.pid) was refused: \(text)")
     }
 
@@ -93,8 +93,8 @@ extension Server {
     ) throws(GroupError) {
         switch request {
         case .listGroups: listGroups(target, connection)
-        case .createGroup(let group): try createGroup(group, target)
-        case .deleteGroup(let group): try deleteGroup(group, target)
+        case .createGroup(let group): try createGroup(group, target, connection)
+        case .deleteGroup(let group): try deleteGroup(group, target, connection)
         case .read(let group, let keys): try read(group, keys, target)
         case .explain(let group, let key): try explain(group, key, target)
         case .describe(let group, let key): try describe(group, key, target)

@@ -9,32 +9,32 @@ import Varlink
 
 extension Server {
     /// Makes or finds a group. Its journal and its plist are read before the reply.
-    func createGroup(_ group: GroupIdentifier, _ target: Connection.ReplyTarget) throws(GroupError) {
-        let known = hosts.count + unopened.count
-        guard hosts[group] != nil || unopened.contains(group) || known < configuration.groups else {
+    func createGroup(
+        _ group: GroupIdentifier, _ target: Connection.ReplyTarget, _ connection: Connection
+    ) throws(GroupError) {
+        let others = transitions.keys.count { hosts[$0] == nil && !unopened.contains($0) }
+        let known = hosts.count + unopened.count + others
+        let isKnown = hosts[group] != nil || unopened.contains(group) || transitions[group] != nil
+        guard isKnown || known < configuration.groups else {
             throw .tooLarge(
                 subject: "groups (MaxGroups=)", limit: Int64(configuration.groups), size: Int64(known + 1))
         }
         // A root that is out of reach is not made anew: all its groups would look deleted.
         if let problem = rootProblem { throw .storageFailed(reason: problem, errno: Errno.noSuchFile.rawValue) }
-        do throws(Container.Failure) {
-            try container.create(group)
-        } catch .notOurs(let path, let owner) {
-            throw .notPermitted(reason: "\(Container.Failure.notOurs(path: path, owner: owner))")
-        } catch .system(let error) {
-            throw .storageFailed(reason: "the group's directory cannot be made: \(error)", errno: error.errno.rawValue)
-        } catch {
-            throw .storageFailed(reason: "the group's directory cannot be made: \(error)", errno: 0)
+        let reply = Reply.bytes { $0.member("container", string: container.path(of: group)) }
+        if let host = try openedHost(group), container.isWhole(group) {
+            host.plistMayHaveChanged()
+            return answer(target, with: reply)
         }
-        try openGroup(group)
-        answer(target, with: Reply.bytes { $0.member("container", string: container.path(of: group)) })
+        let answer = answerLater(.createGroup, target, connection)
+        makeGroup(group, isAsked: true) { answer($0.map { reply }) }
     }
 
     /// Opens the group's journal, unless that is done, and begins to look at its plist.
     func openGroup(_ group: GroupIdentifier) throws(GroupError) {
         if let host = hosts[group] { return host.plistMayHaveChanged() }
         unopened.remove(group)
-        if !placesAreDurable, (try? Files.status(paths.journal(of: group.string))) == nil { makePlacesDurable() }
+        if (try? Files.status(paths.journal(of: group.string))) == nil { makePlacesDurable() }
         do throws(OpenedGroup.Failure) {
             let opened = try OpenedGroup(group, path: paths.journal(of: group.string), timeText: fileTimeText)
             if let notice = opened.notice {
@@ -66,11 +66,9 @@ extension Server {
         statusChanged()
     }
 
-    /// Before there is a journal: one that a power cut leaves without a root tells that the root is not mounted. They may have
-    /// been made by a daemon that was killed before it synced them.
     private func makePlacesDurable() {
-        try? Files.fsyncDirectory(paths.root)
-        for path in [paths.root, paths.state] { Files.fsyncWay(to: path) }
+        guard !placesAreDurable else { return }
+        GroupBeginning.makeDurable([paths.root, paths.state])
         placesAreDurable = true
     }
 
@@ -100,43 +98,46 @@ extension Server {
         documentsMayHaveMoved(host.identifier)
     }
 
-    func deleteGroup(_ group: GroupIdentifier, _ target: Connection.ReplyTarget) throws(GroupError) {
-        let host = try host(of: group)
+    func deleteGroup(
+        _ group: GroupIdentifier, _ target: Connection.ReplyTarget, _ connection: Connection
+    ) throws(GroupError) {
+        _ = try host(of: group)
+        let answer = answerLater(.deleteGroup, target, connection)
+        afterTransition(of: group) { [unowned self] in
+            do throws(GroupError) {
+                try remove(host(of: group)) { answer(.success(Reply.bytes())) }
+            } catch {
+                answer(.failure(error))
+            }
+        }
+    }
+
+    private func remove(_ host: GroupHost, _ done: @escaping () -> Void) throws(GroupError) {
         host.flush()
+        let trash: String
         do throws(Container.Failure) {
-            let trash = try container.trash(group, time: fileTimeText)
-            moveJournal(of: host, into: trash)
+            trash = try container.trash(host.identifier, time: fileTimeText)
         } catch {
             throw .storageFailed(reason: "the group's directory cannot be moved away: \(error)", errno: 0)
         }
         forget(host)
-        answer(target, with: Reply.bytes())
+        removeJournal(of: host, into: trash, done)
     }
 
     /// Somebody deleted the directory itself: then the group is gone, and its journal goes to the trash for them.
     func containerWasDeleted(_ host: GroupHost) {
+        // Unless somebody has asked for it meanwhile, and it is being made anew.
+        guard transitions[host.identifier] == nil else { return }
         Log.notice("group \(host.identifier): somebody deleted its directory, and so the group", about: host.subject)
         host.flush()
         let trash = "\(container.trashPath)/\(host.identifier)-\(fileTimeText)"
         do throws(SystemError) {
             try Files.makeDirectories(trash)
-            moveJournal(of: host, into: trash)
         } catch {
             Log.warning("group \(host.identifier): \(error)", about: host.subject)
         }
         forget(host)
-    }
-
-    private func moveJournal(of host: GroupHost, into directory: String) {
-        do throws(SystemError) {
-            let newPath = try Journal.retire(
-                host.journal.path, into: directory, as: "\(host.identifier).journal", time: fileTimeText)
-            Log.info("group \(host.identifier): deleted; its journal is kept as \(newPath)", about: host.subject)
-        } catch {
-            Log.warning(
-                "group \(host.identifier): its journal could not be moved to \(directory): \(error)",
-                about: host.subject)
-        }
+        removeJournal(of: host, into: trash) {}
     }
 
     private func forget(_ host: GroupHost) {
@@ -153,11 +154,10 @@ extension Server {
 
     /// Why the root is not the directory that the groups are in; nil when it is. A root made by us has our lock file in
     /// it: an empty mount point has not, and what is missing there was not deleted.
-    private var rootProblem: String? {
-        let places = [container.lockPath] + knownGroups.map(container.path)
-        guard !hosts.isEmpty || !unopened.isEmpty, !places.contains(where: { (try? Files.status($0)) != nil }) else {
-            return nil
-        }
+    var rootProblem: String? {
+        guard !hosts.isEmpty || !unopened.isEmpty, (try? Files.status(container.lockPath)) == nil,
+            !knownGroups.contains(where: { (try? Files.status(container.path(of: $0))) != nil })
+        else { return nil }
         return "the root directory \(container.root) is gone or not mounted; its groups are kept until it is back"
     }
 

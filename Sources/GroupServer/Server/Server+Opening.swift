@@ -49,13 +49,13 @@ extension Server {
         }
         // A look at the plist of one without a directory finds out whether that was deleted or is out of reach.
         let orphaned = journaledGroups().filter { failedGroups[$0] == nil }
-        for group in orphaned + present where hosts[group] == nil { unopened.insert(group) }
+        for group in orphaned + present where !isServed(group) { unopened.insert(group) }
         openGroups(within: Self.timeAtStart)
     }
 
     /// Takes note of those that have come, where no event tells.
     func lookForGroups() {
-        for group in (try? container.list()) ?? [] where hosts[group] == nil { unopened.insert(group) }
+        for group in (try? container.list()) ?? [] where !isServed(group) { unopened.insert(group) }
         openGroups(within: Self.timeInBetween)
     }
 
@@ -69,6 +69,9 @@ extension Server {
         if unopened.contains(group) { try openGroup(group) }
         return hosts[group]
     }
+
+    /// Or will be, or is just being removed: those are not to be opened from here.
+    private func isServed(_ group: GroupIdentifier) -> Bool { hosts[group] != nil || transitions[group] != nil }
 
     var knownGroups: Set<GroupIdentifier> { unopened.all.union(hosts.keys) }
 

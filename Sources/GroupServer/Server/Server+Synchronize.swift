@@ -19,7 +19,8 @@ extension Server {
         }
         afterBarrier { [unowned self] in
             for host in targets { synchronize(host, count) }
-            count.one(nil)
+            // Who asks about all means also a directory that has just appeared, and is a group soon.
+            if group == nil { afterTransitions { count.one(nil) } } else { count.one(nil) }
         }
     }
 

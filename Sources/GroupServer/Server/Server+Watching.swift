@@ -76,7 +76,7 @@ extension Server {
             changed.insert(group)
         } else if (try? Files.status(container.path(of: group)))?.kind == .directory {
             // A directory with a valid name is a group.
-            try? openGroup(group)
+            adoptGroup(group)
         }
     }
 

@@ -28,6 +28,8 @@ final class Server {
     var isOpeningDue = false
     /// The one that was asked for last: whoever writes mostly writes to one group.
     var recentHost: GroupHost?
+    /// Groups that are being made or removed on the worker, with those who wait for that.
+    var transitions: [GroupIdentifier: [TransitionWaiter]] = [:]
     /// Groups whose journal cannot be read, with the reason: they are answered with it, and the others live on.
     var failedGroups: [GroupIdentifier: Problem] = [:]
     var connections: [UInt64: Connection] = [:]

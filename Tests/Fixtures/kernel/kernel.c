@@ -10,6 +10,7 @@
  *     clock SECONDS       CLOCK_REALTIME is so much later (or earlier, below zero)
  *     CALL ERRNO [END]    the call fails; of those with a path only where it ends so.
  *                         CALL: fsync fdatasync pwrite ftruncate unlink exchange
+ *     hang                fsync and fdatasync wait until the rule is gone
  *     die-after-exchange  SIGKILL to itself, once two names are exchanged
  *     nth N COUNT ERRNO PART
  *                         from the Nth on, so many calls on files fail: those that change something, that read, and that open
@@ -101,8 +102,22 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     return result;
 }
 
-int fsync(int fd) { return fails("fsync", NULL) ? -1 : NEXT(fsync)(fd); }
-int fdatasync(int fd) { return fails("fdatasync", NULL) ? -1 : NEXT(fdatasync)(fd); }
+static void wait_for_disk(void) {
+    char text[512];
+    int before = errno;
+    while (rule("hang", text, sizeof text)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    errno = before;
+}
+
+int fsync(int fd) {
+    wait_for_disk();
+    return fails("fsync", NULL) ? -1 : NEXT(fsync)(fd);
+}
+
+int fdatasync(int fd) {
+    wait_for_disk();
+    return fails("fdatasync", NULL) ? -1 : NEXT(fdatasync)(fd);
+}
 int ftruncate(int fd, off_t size) { return fails("ftruncate", NULL) ? -1 : NEXT(ftruncate)(fd, size); }
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
