@@ -38,24 +38,47 @@ struct Linking {
         throw .refused("\(path) keeps changing", advice: "end the program that writes it, and try again")
     }
 
+    private func occupant() throws(Failure) -> LinkPath.Occupant {
+        try session.file { () throws(SystemError) in try LinkPath.occupant(of: path, target: target) }
+    }
+
+    /// Refuses what `run` would refuse, before anything is done.
+    func check() throws(Failure) {
+        switch try occupant() {
+        case .nothing:
+            // The standard place may be new; the one that a user names has to be there.
+            guard session.invocation.has(.path), (try? Files.status(Files.parent(of: path)))?.kind != .directory else {
+                return
+            }
+            throw Failure(SystemError(errno: .noSuchFile, call: "symlink", path: path))
+        case .file: _ = try readFile()
+        case .ourLink: return
+        case .otherLink(let destination): throw refusal(of: destination)
+        case .unusable(let what): throw refusal(what)
+        }
+    }
+
+    private func refusal(of destination: String) -> Failure {
+        .refused(
+            "\(path) is a link to \(quoted(destination)); it is left alone",
+            advice: "if the group is to take its place, remove the link first")
+    }
+
+    private func refusal(_ what: String) -> Failure {
+        .refused("\(path) \(what); it is left alone", advice: "say --path with the name that Foundation uses")
+    }
+
     /// False: what stands at the path changed while we looked.
     private func attempt() throws(Failure) -> Bool {
-        let occupant = try session.file { () throws(SystemError) in
-            try LinkPath.occupant(of: path, target: target)
-        }
-        switch occupant {
+        switch try occupant() {
         case .nothing: return try makeLink()
         case .file: return try replaceFile()
         case .ourLink:
             try prepareTarget()
             try tell("is linked to \(group) already")
             return true
-        case .otherLink(let destination):
-            throw .refused(
-                "\(path) is a link to \(quoted(destination)); it is left alone",
-                advice: "if the group is to take its place, remove the link first")
-        case .unusable(let what):
-            throw .refused("\(path) \(what); it is left alone", advice: "say --path with the name that Foundation uses")
+        case .otherLink(let destination): throw refusal(of: destination)
+        case .unusable(let what): throw refusal(what)
         }
     }
 

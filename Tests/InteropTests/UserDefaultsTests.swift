@@ -157,6 +157,45 @@ struct UserDefaultsTests {
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: path(daemon))) == nil)
     }
 
+    @Test(
+        "what cannot be linked makes no group",
+        arguments: ["mkdir $P", "echo nonsense >$P", "ln -s /nowhere $P", "mkfifo $P"])
+    func nothingHalfDone(obstacle: String) throws {
+        let daemon = try RunningDaemon()
+        let prepared = try ChildProcess.run(
+            "/bin/sh", ["-euc", "mkdir \"$D\"; \(obstacle)"],
+            environment: ["D": daemon.directory.file("config"), "P": path(daemon)])
+        #expect(prepared.code == 0)
+        #expect(try daemon.control(["link", Self.group]).code == 1)
+        #expect(try daemon.control(["link", Self.group, "--path", ""]).code == 64)
+        #expect(try daemon.control(["link", Self.group, "--path", "/nowhere/file.plist"]).code == 1)
+        #expect(try daemon.control(["list"]).output.isEmpty)
+    }
+
+    @Test("the group that link makes is told, and one of nearly the same name is asked about first")
+    func mistypedName() throws {
+        let daemon = try RunningDaemon()
+        #expect(try link(daemon).errors == "appgroupctl: made the group \(Self.group)\n")
+        let mistyped = "group.com.exmaple.app"
+        let refused = try daemon.control(["link", mistyped])
+        #expect(refused.code == 1 && refused.errors.contains(Self.group) && refused.errors.contains("--create"))
+        #expect(try daemon.control(["list"]).output == "\(Self.group)\n")
+        #expect(try daemon.control(["link", mistyped, "--create"]).code == 0)
+    }
+
+    @Test("a link that leads to the group by another way is its link, also before the group has a file")
+    func relativeLink() throws {
+        let daemon = try RunningDaemon()
+        try SettingsClient(daemon).call("CreateGroup", ["group": .string(Self.group)])
+        let way = "../root/\(Self.group)/Library/Preferences/\(Self.group).plist"
+        try FileManager.default.createDirectory(
+            atPath: daemon.directory.file("config"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: path(daemon), withDestinationPath: way)
+        let outcome = try daemon.control(["link", Self.group])
+        #expect(outcome.code == 0 && outcome.output.contains("already"), "\(outcome)")
+        #expect(try daemon.control(["unlink", Self.group]).code == 0)
+    }
+
     @Test("to link twice changes nothing")
     func twice() throws {
         let daemon = try RunningDaemon()

@@ -7,14 +7,14 @@ import PropertyList
 extension Verb {
     static let link = Verb(
         "link", [Argument("GROUP")], summary: "let programs that use Foundation's UserDefaults take part",
-        options: [.path],
+        options: [.path, .create],
         details: """
             Makes $XDG_CONFIG_HOME/GROUP.plist (~/.config/GROUP.plist), which Foundation's
             UserDefaults(suiteName: "GROUP") reads and writes, a link to the group's
             property list. What a file there holds goes into the group first: its values
             win, conflicts are told, and the file stays beside the link as
-            GROUP.plist.before-link-TIME. A group that does not exist is made. unlink
-            undoes it.
+            GROUP.plist.before-link-TIME. A group that does not exist is made, unless one
+            of nearly the same name exists. unlink undoes it.
 
             UserDefaults rewrites its whole file when a program synchronizes, and deletes it
             when its last key goes, which takes the link away: then link again. --json
@@ -22,9 +22,17 @@ extension Verb {
             """
     ) { (session) throws(Failure) in
         let group = try session.group()
-        let container = try session.createGroup(group)
-        let target = Container(root: Files.parent(of: container)).plistPath(of: group)
-        try Linking(session, group, path: try LinkPath.of(group, session), target: target).run()
+        let path = try LinkPath.of(group, session)
+        let target = Container(root: try session.status().status.root).plistPath(of: group)
+        let linking = Linking(session, group, path: path, target: target)
+        // What cannot be linked makes no group.
+        try linking.check()
+        if try session.groupNames().contains(group.string) {
+            _ = try session.createGroup(group)
+        } else {
+            try session.createUnlessMistyped(group)
+        }
+        try linking.run()
     }
 
     static let unlink = Verb(
@@ -74,13 +82,21 @@ enum LinkPath {
         switch status.kind {
         case .symlink:
             let written = try Files.readLink(path)
-            if written == target { return .ourLink }
+            if try isName(written, of: target, seenFrom: path) { return .ourLink }
             return try isSame(path, target) ? .ourLink : .otherLink(written)
         case .regular:
             return try isSame(path, target) ? .unusable("is the group's own property list") : .file
         case .directory: return .unusable("is a directory")
         default: return .unusable("is no regular file")
         }
+    }
+
+    /// Whether a link's text names the target, which need not be there yet: the same name in the same directory.
+    private static func isName(_ text: String, of target: String, seenFrom path: String) throws(SystemError) -> Bool {
+        if text == target { return true }
+        let place = text.hasPrefix("/") ? text : "\(Files.parent(of: path))/\(text)"
+        guard Files.lastComponent(of: place) == Files.lastComponent(of: target) else { return false }
+        return try isSame(Files.parent(of: place), Files.parent(of: target))
     }
 
     private static func isSame(_ path: String, _ other: String) throws(SystemError) -> Bool {
