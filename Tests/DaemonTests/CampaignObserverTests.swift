@@ -15,7 +15,8 @@ import Testing
     @Test(arguments: Writers.allCases) func twoObserversSeeEachOfTenThousandCommitsOfFourWritersOnce(
         _ writers: Writers
     ) throws {
-        let daemon = try RunningDaemon()
+        // So much that an observer which a busy machine holds up is told each commit by itself all the same.
+        let daemon = try RunningDaemon(configuration: ["MaxQueueSize=64M"])
         let peer = try SettingsPeer(daemon)
         try peer.create(group)
         let observers = try follow(daemon, peer)
@@ -34,7 +35,8 @@ import Testing
             #expect(trace.snapshotReasons == ["initial"])
             #expect(trace.position == state.position)
             #expect(trace.replica == state.values)
-            #expect(Int64(trace.commits.count) + trace.foldedCount >= 10_000)
+            #expect(trace.foldedCount == 0)
+            #expect(trace.commits.keys.sorted() == Array(1...10_000))
             #expect(trace.contradictions(to: history) == [])
         }
         try peer.call(.synchronize(group))
@@ -72,6 +74,8 @@ import Testing
         let history = try peer.wholeHistory(of: group)
         for trace in traces {
             #expect(trace.problems == [])
+            // Where nothing is forgotten each return goes on where it stood.
+            if configuration.isEmpty { #expect(trace.snapshotReasons == ["initial"]) }
             #expect(trace.replica == state.values)
             #expect(trace.contradictions(to: history) == [])
         }
