@@ -144,12 +144,16 @@ package enum Log {
     ) {
         if isJournal, JournalEntryFields(level, text, event, subject, site).send() { return }
         if state.lost > 0,
-            put(line(.warning, "\(state.lost) log lines were lost, because nobody read them"), STDERR_FILENO)
+            put(line(.warning, "\(state.lost) log lines were lost, because nobody read them"), timeoutMilliseconds: 0)
         {
             state.lost = 0
         }
-        if !put(line(level, text), STDERR_FILENO) { state.lost += 1 }
+        // Who does not read is waited for once, and then no more before there is room again: the loop stands still meanwhile.
+        if !put(line(level, text), timeoutMilliseconds: state.lost > 0 ? 0 : patience) { state.lost += 1 }
     }
+
+    /// How long a line waits for room, in milliseconds.
+    private static let patience: Int32 = 100
 
     /// At most this many bytes: what a pipe that is writable takes without a wait (PIPE_BUF).
     private static let byteLimit = 4096
@@ -167,7 +171,7 @@ package enum Log {
     }
 
     /// False when there was no room in time.
-    static func put(_ line: [UInt8], _ descriptor: Int32, timeoutMilliseconds: Int32 = 100) -> Bool {
+    static func put(_ line: [UInt8], _ descriptor: Int32 = STDERR_FILENO, timeoutMilliseconds: Int32) -> Bool {
         guard cshim_poll(descriptor, CSHIM_POLLOUT, -1, timeoutMilliseconds) & CSHIM_POLLOUT != 0 else { return false }
         return unsafe line.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } == line.count
     }

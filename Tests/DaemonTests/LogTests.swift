@@ -14,6 +14,31 @@ struct LogTests {
     /// A value with the secret, and some more.
     private func value(_ count: Int = 0) -> Value { .string(Self.secret + String(repeating: "x", count: count)) }
 
+    @Test("a log that nobody reads holds nobody up for long, and what was lost is told when there is room again")
+    func unread() throws {
+        let daemon = try RunningDaemon(starts: false)
+        // All that a pipe holds is in it before the first line.
+        let fill = "{ head -c 65535 /dev/zero | tr '\\0' x; echo; } >&2; exec \"$0\" \"$@\""
+        let process = try ChildProcess(
+            "/bin/sh", ["-c", fill, builtProgram("appgroupd")] + daemon.commandLine,
+            environment: ["HOME": daemon.directory.path])
+        #expect(eventually { (try? SettingsPeer(daemon).groups()) != nil })
+        let (noisy, other) = (try SettingsPeer(daemon), try SettingsPeer(daemon))
+        for _ in 0..<20 {
+            try noisy.peer.sendMessage(
+                #"{"method":"io.appgroupd.Settings.Read","parameters":{"group":"none"},"oneway":true}"#)
+        }
+        let start = ContinuousClock.now
+        _ = try noisy.groups()
+        _ = try other.groups()
+        // Waiting for each of the lines would take two seconds at least.
+        #expect(.now - start < .seconds(1))
+        #expect(try process.readErrorLine()?.utf8.count == 65535)
+        process.kill(SIGHUP)
+        #expect(try process.readErrorLine()?.contains("log lines were lost, because nobody read them") == true)
+        #expect(try process.readErrorLine()?.contains("the configuration was read again") == true)
+    }
+
     @Test("it names the group, and never says what a setting holds, whatever goes wrong")
     func secrecy() throws {
         let kernel = try FakeKernel()
