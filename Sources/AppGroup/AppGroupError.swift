@@ -90,7 +90,7 @@ extension AppGroupError {
         switch error {
         case .refused(let error): self.init(error)
         case .timedOut: self.init(.timedOut, "appgroupd did not answer in time")
-        case .closed: self.init(.unreachable, "the connection to appgroupd was closed")
+        case .closed, .outputClosed: self.init(.unreachable, "the connection to appgroupd was closed")
         case .unreachable(let path, let obstacle):
             self.init(.unreachable, "appgroupd cannot be reached at \(path): \(obstacle.advice)")
         case .violation, .unexpectedReply, .service, .unknown:

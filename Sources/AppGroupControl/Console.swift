@@ -18,6 +18,8 @@ package final class Console {
     package var isQuiet = false
     /// Whether somebody is looking at the standard error.
     let showsProgress: Bool
+    /// The standard output, where it is a pipe; else -1.
+    private(set) var outputPipe: Int32 = -1
     /// One line a record, fields set apart by tabs, no colours.
     package var isPlain = false {
         didSet { usesColor = usesColor && !isPlain }
@@ -80,7 +82,9 @@ extension Console {
         let usesColor =
             isatty(1) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
         let showsProgress = Terminal.isThere(2) && environment["TERM"] != "dumb"
-        return Console(usesColor: usesColor, showsProgress: showsProgress, write: streams.write)
+        let console = Console(usesColor: usesColor, showsProgress: showsProgress, write: streams.write)
+        if streams.isOutputPipe { console.outputPipe = 1 }
+        return console
     }
 }
 
@@ -88,6 +92,11 @@ extension Console {
 private final class StandardStreams {
     private let output = FileDescriptor(owning: 1)
     private let error = FileDescriptor(owning: 2)
+
+    /// One that is open for reading too has a reader as long as we are there.
+    var isOutputPipe: Bool {
+        (try? output.status())?.kind == .fifo && fcntl(1, F_GETFL) & O_ACCMODE == O_WRONLY
+    }
 
     func write(_ stream: Console.Stream, _ bytes: [UInt8]) -> SystemError? {
         do throws(SystemError) {

@@ -14,6 +14,7 @@ extension Failure {
             self.init(
                 .unreachable, "appgroupd went away before it answered; whether it did what was asked is unknown",
                 advice: "try again, or look what it says: journalctl --user -u appgroupd")
+        case .outputClosed: self.init(.outputClosed, "")
         case .violation, .unexpectedReply:
             self.init(
                 .unreachable, "what answers at the socket does not speak as appgroupd does",

@@ -89,6 +89,8 @@ final class WatchStream {
     private func connect() throws(ConnectionError) -> WatchEvent {
         let soon = Deadline(afterSeconds: Session.defaultSeconds).earlier(of: end)
         let connection = try DaemonConnection(to: address, deadline: soon)
+        // What a command does does not depend on who reads here.
+        if !session.invocation.has(.exec) { connection.outputPipe = session.console.outputPipe }
         try connection.watch([WatchedGroup(group: group, keys: globs, since: position)], deadline: soon)
         let event = try connection.next(deadline: soon)
         self.connection = connection

@@ -18,6 +18,8 @@ package enum ConnectionError: Error, Equatable, Sendable {
     case timedOut
     /// The daemon went away before its answer: whether it did what it was asked is unknown.
     case closed
+    /// Nobody reads what is passed on (`DaemonConnection.outputPipe`).
+    case outputClosed
     /// What answers does not speak Varlink.
     case violation(ProtocolViolation)
     /// Varlink, but not the interface's reply.

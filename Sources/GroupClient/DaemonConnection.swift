@@ -10,6 +10,9 @@ package final class DaemonConnection {
     private let socket: UnixSocket
     private var splitter = MessageSplitter(limit: SettingsInterface.replyLimit)
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    /// The end of a pipe, open for writing only, to which the owner passes on what comes: without a reader there nothing is
+    /// waited for any more. -1: none.
+    package var outputPipe: Int32 = -1
 
     package init(to address: DaemonAddress, deadline: Deadline) throws(ConnectionError) {
         socket = try Self.connect(to: address.path, deadline)
@@ -110,8 +113,9 @@ package final class DaemonConnection {
                     splitter.append(buffer.prefix(count))
                     return count
                 }
-                if try socket.wait(toSend: false, until: deadline) { continue }
+                if try socket.waitToReceive(for: outputPipe, until: deadline) { continue }
             } catch {
+                if error.errno == UnixSocket.brokenPipe { throw .outputClosed }
                 // On a socket that was connected: the daemon is gone, whatever the number.
                 throw .closed
             }

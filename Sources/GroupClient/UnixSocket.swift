@@ -46,6 +46,15 @@ package struct UnixSocket: ~Copyable {
         return result != 0
     }
 
+    /// The same for one who passes on what comes to a pipe (-1: to none): EPIPE where that has lost its reader.
+    package func waitToReceive(for pipe: Int32, until deadline: Deadline) throws(Failure) -> Bool {
+        let result = cshim_poll(descriptor, CSHIM_POLLIN, pipe, deadline.milliseconds)
+        guard result >= 0 else { throw Failure(errno: -result) }
+        // Nothing is ever to be read at the end that is written to: what shows there is the other end's closing.
+        if result & CSHIM_WAKE != 0 { throw Failure(errno: Self.brokenPipe) }
+        return result != 0
+    }
+
     private func count(_ result: Int) throws(Failure) -> Int? {
         if result >= 0 { return result }
         guard result != -Int(Self.wouldBlock) else { return nil }
@@ -59,5 +68,6 @@ package struct UnixSocket: ~Copyable {
     package static let accessDenied: Int32 = 13
     package static let notDirectory: Int32 = 20
     package static let invalidArgument: Int32 = 22
+    package static let brokenPipe: Int32 = 32
     package static let connectionRefused: Int32 = 111
 }

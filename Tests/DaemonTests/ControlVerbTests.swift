@@ -255,6 +255,17 @@ struct ControlVerbTests {
         #expect(try daemon.control(["wait", "no.such", "k"]).code == 1)
     }
 
+    @Test("watch ends when nobody reads what it prints, and not only at the change after that")
+    func watchWithoutReader() throws {
+        let (daemon, _) = try Self.daemon()
+        let arguments = ["--socket", daemon.socket, "watch", Self.group, "--initial"]
+        let run = try ChildProcess.run(
+            "/bin/sh", ["-c", "{ \"$0\" \"$@\"; echo $? >&2; } | head -n 1", builtProgram("appgroupctl")] + arguments,
+            seconds: 10)
+        #expect(run.output.hasPrefix("snapshot"))
+        #expect(run.errors == "appgroupctl: watching \(Self.group)\n141\n")
+    }
+
     @Test("wait outlives a restart of the daemon")
     func waitOverRestart() throws {
         let (daemon, _) = try Self.daemon()
