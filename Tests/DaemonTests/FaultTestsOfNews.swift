@@ -92,14 +92,18 @@ struct FaultTestsOfNews {
         let peer = try daemon.peer(with: .example)
         for round in 0..<30 {
             let watcher = try SettingsPeer(daemon)
-            let base = Int64(round * 10)
-            for step in 1...5 {
+            let base = Int64(round * 11)
+            _ = try watcher.groups()
+            // A daemon that was stopped meanwhile finds all of it at once, in one turn of its loop, and what was sent
+            // first comes first.
+            let isStopped = round % 3 > 0
+            if isStopped { daemon.process?.kill(SIGSTOP) }
+            for step in 0...10 {
+                if step == (round % 3 == 1 ? 0 : 5) { try watcher.watch([WatchedGroup(group: .example)]) }
+                guard step > 0 else { continue }
                 try peer.send(.write(WriteRequest(group: .example, edits: [.set("n", .integer(base + Int64(step)))])))
             }
-            try watcher.watch([WatchedGroup(group: .example)])
-            for step in 6...10 {
-                try peer.send(.write(WriteRequest(group: .example, edits: [.set("n", .integer(base + Int64(step)))])))
-            }
+            if isStopped { daemon.process?.kill(SIGCONT) }
             let snapshot = try watcher.snapshot()
             var revision = snapshot.position.revision
             #expect(revision == 0 || snapshot.values == ["n": .integer(revision)])
@@ -110,6 +114,9 @@ struct FaultTestsOfNews {
                 revision = commit.revision
             }
             for _ in 1...10 { _ = try peer.checked(peer.receive()) }
+            // Nothing of that is told twice: the next that comes is the next that happens.
+            try peer.write(.example, [.set("n", .integer(base + 11))])
+            #expect(try watcher.nextCommit().revision == base + 11)
         }
     }
 
