@@ -60,10 +60,14 @@ SHAREDIR := $(DESTDIR)$(PREFIX)/share/appgroupd
 PKGCONFIGDIR := $(DESTDIR)$(PREFIX)/share/pkgconfig
 MANDIR := $(DESTDIR)$(PREFIX)/share/man
 # Where each shell looks for the completions of a program.
-BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/appgroupctl
-ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_appgroupctl
-FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/appgroupctl.fish
-CONFIG := $(DESTDIR)$(SYSCONFDIR)/appgroupd/appgroupd.conf
+BASHDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHDIR := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+BASH_COMPLETION := $(BASHDIR)/appgroupctl
+ZSH_COMPLETION := $(ZSHDIR)/_appgroupctl
+FISH_COMPLETION := $(FISHDIR)/appgroupctl.fish
+CONFIGDIR := $(DESTDIR)$(SYSCONFDIR)/appgroupd
+CONFIG := $(CONFIGDIR)/appgroupd.conf
 
 .PHONY: help deps deps-build build run test guard bench bench-growth docs fuzz torture lint format verify-units install \
     uninstall deb clean
@@ -99,10 +103,10 @@ help:  ## Print this
 	@echo '  BENCHFLAGS     more options for it, e.g. "--quick --wait-quiet 600" ($(if $(BENCHFLAGS),$(BENCHFLAGS),none))'
 
 deps:  ## Check the Swift toolchain; install what building and testing need (sudo apt-get) if it is missing
-	@.ci/deps test
+	@SWIFT='$(SWIFT)' .ci/deps test
 
 deps-build:
-	@.ci/deps build
+	@SWIFT='$(SWIFT)' .ci/deps build
 
 build: deps-build  ## Build the daemon and the tool, optimised
 	$(RELEASE) --product appgroupd
@@ -190,7 +194,7 @@ $(DAEMON) $(TOOL):
 install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	install -D -m 0755 $(DAEMON) '$(LIBEXECDIR)/appgroupd'
 	install -D -m 0755 $(TOOL) '$(BINDIR)/appgroupctl'
-	install -d -m 0755 '$(UNITDIR)' '$(SHAREDIR)' '$(dir $(CONFIG))'
+	install -d -m 0755 '$(UNITDIR)' '$(SHAREDIR)' '$(CONFIGDIR)'
 	@for unit in systemd/*.socket systemd/*.service; do \
 	    echo "$$unit -> $(UNITDIR)"; \
 	    sed 's|/usr/libexec/|$(PREFIX)/libexec/|; s|/usr/bin/appgroupctl|$(PREFIX)/bin/appgroupctl|' "$$unit" >'$(UNITDIR)'/"$${unit##*/}"; \
@@ -207,7 +211,7 @@ install: $(DAEMON) $(TOOL)  ## Install under DESTDIR and PREFIX
 	    >'$(PKGCONFIGDIR)/appgroupd.pc'
 	@chmod 0644 '$(PKGCONFIGDIR)/appgroupd.pc'
 	install -d -m 0755 '$(MANDIR)/man1' '$(MANDIR)/man5' '$(MANDIR)/man7' '$(MANDIR)/man8' \
-	    $(foreach file,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION),'$(dir $(file))')
+	    '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)'
 	$(TOOL) manual >'$(MANDIR)/man1/appgroupctl.1'
 	$(DAEMON) --manual appgroupd.conf >'$(MANDIR)/man5/appgroupd.conf.5'
 	$(DAEMON) --manual appgroupd >'$(MANDIR)/man8/appgroupd.8'
@@ -230,7 +234,7 @@ uninstall:  ## Remove what install put there; settings and a changed configurati
 	rm -f '$(SHAREDIR)/$(notdir $(INTERFACE))' '$(CATALOGDIR)/appgroupd.catalog' '$(PKGCONFIGDIR)/appgroupd.pc'
 	rm -f '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' '$(FISH_COMPLETION)'
 	@$(UPDATE_CATALOG)
-	@rmdir '$(SHAREDIR)' '$(dir $(CONFIG))' 2>/dev/null || true
+	@rmdir '$(SHAREDIR)' '$(CONFIGDIR)' 2>/dev/null || true
 
 # The programs are built first: Debian has no Swift toolchain that a package could be built with.
 deb: $(DAEMON) $(TOOL)  ## Build a Debian package with Debian's own tools, into DEB_OUT
