@@ -56,20 +56,25 @@ struct SwiftSource {
         var line: Int
     }
 
-    /// The modules of the import lines: `import M`, `package import M`, `@testable import struct M.S` …
+    /// The modules of the imports: `import M`, `package import M`, `@testable import struct M.S` …
     var imports: [Import] {
-        Dictionary(grouping: tokens, by: \.line).sorted { $0.key < $1.key }.compactMap { line, tokens in
-            Self.importedModule(tokens.filter { $0.kind != .string }.map(\.text)).map { Import(module: $0, line: line) }
+        tokens.indices.compactMap { place in
+            let token = tokens[place]
+            guard token.kind == .word, token.text == "import", beginsStatement(place) else { return nil }
+            let module = tokens[(place + 1)...].first { !Self.importedKinds.contains($0.text) }
+            return module.map { Import(module: $0.text, line: token.line) }
         }
     }
 
-    private static func importedModule(_ words: [String]) -> String? {
-        guard let place = words.firstIndex(of: "import") else { return nil }
-        let access: Set = ["public", "package", "internal", "private", "fileprivate"]
-        let before = words[..<place].filter { !access.contains($0) }
-        guard before.isEmpty || before.first == "@" else { return nil }
-        let kinds: Set = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
-        return words[(place + 1)...].first { !kinds.contains($0) }
+    private static let importedKinds: Set = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+    private static let access: Set = ["public", "package", "internal", "private", "fileprivate"]
+
+    /// Whether only attributes and access levels stand before this word in its statement.
+    private func beginsStatement(_ place: Int) -> Bool {
+        let line = tokens[place].line
+        let before = tokens[..<place].reversed().prefix { $0.line == line && $0.text != ";" }.reversed()
+        let words = before.map(\.text).filter { !Self.access.contains($0) }
+        return words.isEmpty || words.first == "@"
     }
 
     /// The lines where these tokens follow one another without a blank.

@@ -27,6 +27,8 @@ struct SwiftTokensTests {
             ("@testable import A", ["A"]),
             ("@_spi(X) import struct A.B", ["A"]),
             ("#if canImport(A)\n    import A\n#endif", ["A"]),
+            ("import A; import B\nlet a = 1; import C", ["A", "B", "C"]),
+            ("@preconcurrency\nimport\n    A", ["A"]),
             ("case .import: break", []),
             ("\"import A\"", []),
         ])
