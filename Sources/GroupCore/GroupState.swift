@@ -309,6 +309,8 @@ extension GroupState {
             text.count < min(limits.valueSize, Limits.valueMessageSize), count <= limits.keysPerGroup
         else { return nil }
         let lastRevision = entries.revision(at: place)
+        // Of its own, so that the table is not copied for the closure.
+        let size = size
         let growth = entries.withString(at: place) { old -> Int? in
             let growth = text.count - old.count
             guard size + growth <= limits.groupSize, !old.isIdentical(to: text) else { return nil }
@@ -318,7 +320,7 @@ extension GroupState {
         guard let growth = growth ?? nil else { return nil }
         let replacement = Replacement(lastRevision: lastRevision, revision: revision, size: size)
         position.revision += 1
-        size += growth
+        self.size += growth
         entries.replaceString(at: place, with: text, revision: revision)
         return replacement
     }

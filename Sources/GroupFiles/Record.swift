@@ -22,7 +22,8 @@ enum Record {
     /// - Returns: where the payload is.
     static func append(to buffer: inout [UInt8], writing write: (inout [UInt8]) -> Void) -> Range<Int> {
         let header = buffer.count
-        buffer.append(contentsOf: Self.blankHeader)
+        // The digits are still to come.
+        buffer.append(addingCapacity: headerSize) { $0.append(repeating: UInt8(ascii: " "), count: headerSize) }
         write(&buffer)
         let payload = (header + headerSize)..<buffer.count
         precondition(!payload.isEmpty && payload.count <= UInt32.max, "payload of \(payload.count) bytes")
@@ -34,9 +35,6 @@ enum Record {
         buffer.append(lineFeed)
         return payload
     }
-
-    /// A header whose digits are still to come.
-    private static let blankHeader = [UInt8](repeating: UInt8(ascii: " "), count: headerSize)
 
     /// What a header says; nil where the bytes from `offset` on are none.
     static func header(_ span: Span<UInt8>, at offset: Int) -> (length: Int, checksum: UInt32)? {

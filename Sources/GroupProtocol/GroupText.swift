@@ -19,7 +19,7 @@ package struct GroupText: Sendable {
         /// And on to the key of the first change, which is what follows where there is no tag.
         var text: CountedText
         var time: Timestamp
-        let origin: OriginText
+        var origin: OriginText
         /// Where the microseconds of the time are in the text.
         let fraction: Range<Int>
     }
@@ -72,67 +72,113 @@ package struct GroupText: Sendable {
         _ set: OrdinarySet, of message: Span<UInt8>, old: Span<UInt8>, revision: Int64, time: Timestamp,
         origin: OriginText, to bytes: inout [UInt8]
     ) -> Range<Int> {
-        writeHead(revision, time, origin, hasTag: set.tag != nil, to: &bytes)
-        if let tag = set.tag {
-            bytes.append(contentsOf: Self.tagHead)
-            bytes.append(copying: message.extracting(tag.quoted))
-            bytes.append(contentsOf: Self.changesHead)
+        if JSONWriter.isPlain(old) {
+            return write(set, of: message, escaped: old, revision, time, origin, to: &bytes)
         }
-        let start = bytes.count
-        bytes.append(copying: message.extracting(set.key.quoted))
-        let key = start..<bytes.count
-        bytes.append(contentsOf: oldStringHead)
-        JSONWriter.append(stringOf: old, to: &bytes)
-        bytes.append(contentsOf: newStringHead)
-        bytes.append(copying: message.extracting(set.text.quoted))
-        bytes.append(contentsOf: newStringEnd)
-        return key
+        return write(set, of: message, escaped: JSONWriter.escaped(old).span, revision, time, origin, to: &bytes)
     }
 
-    // Of the object and not static: what is static is asked each time whether it is there already.
-    private let oldStringHead = Array(#","old":{"string":"#.utf8)
-    private let newStringHead = Array(#"},"new":{"string":"#.utf8)
-    private let newStringEnd = Array("}}]}".utf8)
-    private let replyEnd = Array("]}}\u{0}".utf8)
+    /// By one growth of the bytes: a text that is put together piece by piece costs more for each piece than for its bytes.
+    private mutating func write(
+        _ set: OrdinarySet, of message: Span<UInt8>, escaped old: Span<UInt8>, _ revision: Int64, _ time: Timestamp,
+        _ origin: OriginText, to bytes: inout [UInt8]
+    ) -> Range<Int> {
+        countHead(to: revision, time, origin)
+        let keySize = set.key.quoted.count
+        // All pieces: a little more than there will be.
+        let size =
+            (commitHead?.text.bytes.count ?? 0) + pieces.bytes.count + (set.tag?.quoted.count ?? 0) + keySize
+            + old.count + set.text.quoted.count
+        var keyEnd = bytes.count
+        bytes.append(addingCapacity: size) { output in
+            appendHead(hasTag: set.tag != nil, to: &output)
+            let row = pieces.bytes.span
+            if let tag = set.tag {
+                output.append(copying: row.extracting(pieces.tag))
+                output.append(copying: message.extracting(tag.quoted))
+                output.append(copying: row.extracting(pieces.changes))
+            }
+            output.append(copying: message.extracting(set.key.quoted))
+            keyEnd += output.count
+            output.append(copying: row.extracting(pieces.old))
+            output.append(copying: old)
+            output.append(copying: row.extracting(pieces.new))
+            output.append(copying: message.extracting(set.text.quoted))
+            output.append(copying: row.extracting(pieces.end))
+        }
+        return (keyEnd - keySize)..<keyEnd
+    }
 
-    private static let tagHead = Array(#","tag":"#.utf8)
+    /// What stands around the texts of a replaced string, and behind the key in a reply.
+    ///
+    /// Of the object and not static: what is static is asked each time whether it is there already.
+    private struct Pieces: Sendable {
+        let bytes: [UInt8]
+        let tag: Range<Int>
+        let changes: Range<Int>
+        let old: Range<Int>
+        let new: Range<Int>
+        let end: Range<Int>
+        let replyEnd: Range<Int>
+
+        init() {
+            var row = PieceRow()
+            tag = row.add(#","tag":"#.utf8)
+            changes = row.add(GroupText.changesHead)
+            old = row.add(#","old":{"string":""#.utf8)
+            new = row.add(#""},"new":{"string":"#.utf8)
+            end = row.add("}}]}".utf8)
+            replyEnd = row.add("]}}\u{0}".utf8)
+            bytes = row.bytes
+        }
+    }
+
+    private let pieces = Pieces()
     /// The end of the origin, and the changes up to the key of the first: there is one at least.
     fileprivate static let changesHead = Array(#"},"changes":[{"key":"#.utf8)
     private static let changedHead = Array(#"},"changed":["#.utf8)
 
     /// The message that answers a write whose commit, or that of the one before it, has this revision.
     package mutating func writeReply(_ revision: Int64, changed changes: [Change], to bytes: inout [UInt8]) {
-        writeReplyHead(revision, to: &bytes)
+        countReplyHead(to: revision)
+        bytes.append(contentsOf: replyHead.bytes)
         JSONWriter.append(to: &bytes) { writer in
             for place in changes.indices { writer.string(changes[place].key.string) }
         }
-        bytes.append(contentsOf: replyEnd)
+        bytes.append(copying: pieces.bytes.span.extracting(pieces.replyEnd))
     }
 
     /// The same for one key, which is encoded already.
     package mutating func writeReply(_ revision: Int64, changedKey key: Span<UInt8>, to bytes: inout [UInt8]) {
-        writeReplyHead(revision, to: &bytes)
-        bytes.append(copying: key)
-        bytes.append(contentsOf: replyEnd)
+        countReplyHead(to: revision)
+        let size = replyHead.bytes.count + key.count + pieces.replyEnd.count
+        bytes.append(addingCapacity: size) { output in
+            output.append(copying: replyHead.bytes.span)
+            output.append(copying: key)
+            output.append(copying: pieces.bytes.span.extracting(pieces.replyEnd))
+        }
     }
 
-    private mutating func writeReplyHead(_ revision: Int64, to bytes: inout [UInt8]) {
+    private mutating func countReplyHead(to revision: Int64) {
         if !replyHead.count(to: revision) { replyHead = CountedText(replyStart, revision, Self.changedHead) }
-        bytes.append(contentsOf: replyHead.bytes)
     }
 
     private mutating func writeHead(
         _ revision: Int64, _ time: Timestamp, _ origin: OriginText, hasTag: Bool, to bytes: inout [UInt8]
     ) {
-        if commitHead?.follow(revision, time, origin) != true {
-            commitHead = CommitHead(commitStart, revision, time, origin)
-        }
-        guard let head = commitHead?.text.bytes else { return }
-        if hasTag {
-            bytes.append(contentsOf: head.dropLast(Self.changesHead.count))
-        } else {
-            bytes.append(contentsOf: head)
-        }
+        countHead(to: revision, time, origin)
+        bytes.append(addingCapacity: commitHead?.text.bytes.count ?? 0) { appendHead(hasTag: hasTag, to: &$0) }
+    }
+
+    private mutating func countHead(to revision: Int64, _ time: Timestamp, _ origin: OriginText) {
+        if commitHead?.follow(revision, time, origin) == true { return }
+        commitHead = CommitHead(commitStart, revision, time, origin)
+    }
+
+    /// The head that was counted up last.
+    private func appendHead(hasTag: Bool, to output: inout OutputSpan<UInt8>) {
+        guard let head = commitHead?.text.bytes.span else { return }
+        output.append(copying: hasTag ? head.extracting(droppingLast: pieces.changes.count) : head)
     }
 }
 
@@ -155,7 +201,11 @@ extension GroupText.CommitHead {
 
     /// - Returns: whether the text now is that of this commit, else it is to be made anew.
     mutating func follow(_ revision: Int64, _ next: Timestamp, _ origin: OriginText) -> Bool {
-        guard origin === self.origin || origin.head == self.origin.head else { return false }
+        if origin !== self.origin {
+            guard origin.head == self.origin.head else { return false }
+            // Another connection of the same process: the next of its commits is not compared again.
+            self.origin = origin
+        }
         if next != time {
             guard next.microseconds >= 0, next.wholeSeconds == time.wholeSeconds else { return false }
             text.put(next.microseconds % 1_000_000, at: fraction)

@@ -75,3 +75,19 @@ extension [UInt8] {
         }
     }
 }
+
+extension OutputSpan<UInt8> {
+    /// Appends a copy of these bytes, in one step. Traps where there is no room for them.
+    @inlinable
+    package mutating func append(copying span: Span<UInt8>) {
+        precondition(span.count <= freeCapacity, "\(span.count) bytes where \(freeCapacity) have room")
+        // Both pointers are used within the call only, and the room behind `count` is this span's to fill.
+        unsafe span.withUnsafeBufferPointer { source in
+            unsafe withUnsafeMutableBufferPointer { buffer, count in
+                guard let from = source.baseAddress, let start = buffer.baseAddress else { return }
+                unsafe (start + count).initialize(from: from, count: source.count)
+                count += source.count
+            }
+        }
+    }
+}

@@ -66,16 +66,14 @@ package struct JSONWriter: Sendable {
         appendQuoted(value, isName: false)
     }
 
-    /// A string of which only the UTF-8 is at hand, behind what `bytes` has; commas are the caller's part.
-    package static func append(stringOf text: Span<UInt8>, to bytes: inout [UInt8]) {
-        let start = bytes.count + 1
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(copyOf: text)
-        bytes.append(UInt8(ascii: "\""))
-        // Nearly none has anything to escape.
-        guard bytes.span.extracting(start..<(bytes.count - 1)).hasSpecial(from: 0) else { return }
-        bytes.removeLast(bytes.count - start + 1)
-        append(to: &bytes) { $0.string(utf8: text) }
+    /// Whether a text stands in a JSON string as it is: nearly every one does.
+    package static func isPlain(_ text: Span<UInt8>) -> Bool { !text.hasSpecial(from: 0) }
+
+    /// What stands between the quotes of a string for this text.
+    package static func escaped(_ text: Span<UInt8>) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.string(utf8: text)
+        return Array(writer.bytes.dropFirst().dropLast())
     }
 
     /// The same for a text of which only the UTF-8 is at hand.

@@ -169,8 +169,9 @@ extension GroupHost {
 
     /// What else is to be known of commits than that they are made.
     private func tell(_ commits: [Ledger.Batched], in line: RecordLine) {
-        for commit in commits {
-            guard let details = commit.details else { continue }
+        // By their places: a copy of each commit would count up and down who uses its details.
+        for place in commits.indices {
+            guard let details = commits[place].details else { continue }
             let own = details.own ?? details.changes
             if !own.isEmpty { plist.base.note(own) }
         }

@@ -215,47 +215,23 @@ extension Ledger {
     /// - Returns: how many messages were taken, and how many bytes they have. It ends with the first that is not as simple
     ///   as that, of which nothing has happened: the ordinary way says how it is.
     mutating func takeOrdinarySets(_ bytes: Span<UInt8>, on terms: Terms) -> (count: Int, size: Int) {
-        var count = 0
-        var start = 0
-        while count < terms.budget {
-            guard let set = OrdinarySet(bytes, from: start, like: pattern), set.end < bytes.count, bytes[set.end] == 0,
-                set.end - start <= terms.messageSize, set.isSound(in: bytes),
-                take(set, of: bytes, on: terms, serial: terms.serial + count)
-            else { break }
-            count += 1
-            start = set.end + 1
+        var serial = terms.serial
+        return pattern.takeSets(from: bytes, limit: terms.budget, messageSize: terms.messageSize) { set in
+            guard let commit = Self.replace(set, of: bytes, on: terms, serial, &state, &text, &line)
+            else { return false }
+            batch.append(commit)
+            serial += 1
+            return true
         }
-        return (count, start)
-    }
-
-    private mutating func take(_ set: OrdinarySet, of bytes: Span<UInt8>, on terms: Terms, serial: Int) -> Bool {
-        let revision = state.revision + 1
-        guard let taken = Self.replace(set, of: bytes, on: terms, revision, &state, &text, &line) else { return false }
-        let details = taken.change.map {
-            Details(changes: [$0], origin: terms.origin, tag: terms.isWatched ? set.tag(in: bytes) : nil)
-        }
-        batch.append(
-            Batched(
-                payload: taken.payload, key: taken.key, revision: revision, time: terms.time,
-                replacement: taken.replacement,
-                target: Connection.ReplyTarget(connection: terms.connection, serial: serial),
-                isDurable: terms.isDurable, details: details))
-        return true
-    }
-
-    private struct Taken {
-        var replacement: GroupState.Replacement
-        var payload: Range<Int>
-        var key: Range<Int>
-        var change: Change?
     }
 
     private static func replace(
-        _ set: OrdinarySet, of message: Span<UInt8>, on terms: Terms, _ revision: Int64, _ state: inout GroupState,
+        _ set: OrdinarySet, of message: Span<UInt8>, on terms: Terms, _ serial: Int, _ state: inout GroupState,
         _ text: inout GroupText, _ line: inout RecordLine
-    ) -> Taken? {
+    ) -> Batched? {
+        let revision = state.revision + 1
         var (payload, key) = (0..<0, 0..<0)
-        var change: Change?
+        var details: Details?
         let replacement = state.replaceString(
             of: message.extracting(set.key), with: message.extracting(set.text), limits: terms.limits
         ) { old, lastRevision in
@@ -263,9 +239,16 @@ extension Ledger {
                 key = text.write(
                     set, of: message, old: old, revision: revision, time: terms.time, origin: terms.origin, to: &bytes)
             }
-            if terms.isWatched || lastRevision <= terms.notedSince { change = set.change(in: message, old: old) }
+            guard terms.isWatched || lastRevision <= terms.notedSince else { return }
+            details = Details(
+                changes: [set.change(in: message, old: old)], origin: terms.origin,
+                tag: terms.isWatched ? set.tag(in: message) : nil)
         }
-        return replacement.map { Taken(replacement: $0, payload: payload, key: key, change: change) }
+        guard let replacement else { return nil }
+        return Batched(
+            payload: payload, key: key, revision: revision, time: terms.time, replacement: replacement,
+            target: Connection.ReplyTarget(connection: terms.connection, serial: serial), isDurable: terms.isDurable,
+            details: details)
     }
 }
 
