@@ -60,6 +60,9 @@ struct FakeKernel {
         get throws { Int(try directory.read("rules.count").filter(\.isNumber)) ?? 0 }
     }
 
+    /// Whether a sync has come that the rule `hang` has wait.
+    var hasHung: Bool { Plist.exists(directory.file("rules.hung")) }
+
     /// The clock is so many seconds later than the real one, or earlier.
     func setClock(by seconds: Int) throws { try obey("clock \(seconds)") }
 }

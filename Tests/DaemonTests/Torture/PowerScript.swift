@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import GroupProtocol
+import LinuxIO
 import PropertyList
 import TestSupport
 import Varlink
@@ -12,6 +13,7 @@ final class PowerScript {
     /// What is edited by hand, by nobody who syncs: it may be lost, or come a little later.
     static let edits: [Key] = ["by rename", "in place"]
     static let syncInterval = 100_000
+    static let historyCommits = 8
 
     /// What a reply promised.
     struct Promise {
@@ -28,6 +30,8 @@ final class PowerScript {
     /// The state at each revision.
     private(set) var states: [Int64: [Key: Value]]
     private(set) var recordings: [String] = []
+    /// When a rewrite of the journal that was held went on, in microseconds of the monotonic clock.
+    private(set) var rewriteGoesOn = 0
 
     private let peer: SettingsPeer
     private let daemon: RunningDaemon
@@ -61,6 +65,29 @@ final class PowerScript {
             try write([.set("last", .integer(Int64(number)))])
             if !isPower { Thread.sleep(forTimeInterval: 0.02) }
         }
+    }
+
+    /// A durable write is told to be safe while the journal is being rewritten: the file that was synced for it is not the
+    /// one that is there afterwards.
+    func syncWhileRewriting(_ kernel: FakeKernel) throws {
+        try peer.create(Self.group)
+        promise()
+        try write([.set("single", .integer(1))])
+        try kernel.obey("hang .journal.new")
+        // More than twice the history that is kept: the rewrite begins, and stops before it is on the disk.
+        try burst(count: 3 * Self.historyCommits)
+        guard eventually({ kernel.hasHung }) else { throw Stuck(description: "the journal is not rewritten") }
+        try write([.set("durable", .string("kept"))], isDurable: true)
+        rewriteGoesOn = Int(ProcessFacts.monotonicMicroseconds())
+        try kernel.obey()
+        let new = daemon.journal(Self.group.string) + ".new"
+        guard eventually({ !Plist.exists(new) }) else { throw Stuck(description: "the rewrite does not end") }
+        _ = try peer.groups()
+        promise()
+    }
+
+    struct Stuck: Error, CustomStringConvertible {
+        let description: String
     }
 
     private func promise() {

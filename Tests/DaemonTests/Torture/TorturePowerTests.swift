@@ -19,10 +19,7 @@ import Testing
     @Test(arguments: Beginning.allCases, ["power", "process"])
     func whatWasPromisedSurvives(_ beginning: Beginning, _ durability: String) throws {
         try SplitMix64.withSeed { random in
-            let configuration = [
-                "Durability=\(durability)", "SyncIntervalSec=\(PowerScript.syncInterval)us", "HistoryCommits=8",
-            ]
-            let campaign = try PowerCampaign(beginning, configuration, isPower: durability == "power")
+            let campaign = try PowerCampaign(beginning, durability) { try $0.run() }
             let limit = Torture.isLong ? Torture.states : Self.shortCount
             let problems = try campaign.run(limit: limit, &random)
             #expect(problems == [])
@@ -30,6 +27,20 @@ import Testing
                 "power cut, Durability=\(durability), beginning with \(beginning)",
                 tried: "\(campaign.tried) states of \(campaign.stateCount), \(campaign.operationCount) disk operations",
                 found: Torture.outcome(problems))
+        }
+    }
+
+    @Test func whatWasSyncedDuringARewriteOfTheJournalSurvivesIt() throws {
+        try SplitMix64.withSeed { random in
+            let kernel = try FakeKernel()
+            let campaign = try PowerCampaign(.nothing, "process", environment: kernel.environment) {
+                try $0.syncWhileRewriting(kernel)
+            }
+            let problems = try campaign.run(limit: .max, &random)
+            #expect(problems == [])
+            Torture.report(
+                "power cut when the journal was synced during its rewrite",
+                tried: "all \(campaign.tried) states from then on", found: Torture.outcome(problems))
         }
     }
 }
@@ -46,8 +57,15 @@ private final class PowerCampaign {
 
     var operationCount: Int { recording.entries.count { $0.operation.isOnDisk } }
 
-    init(_ beginning: TorturePowerTests.Beginning, _ configuration: [String], isPower: Bool) throws {
-        self.configuration = configuration
+    init(
+        _ beginning: TorturePowerTests.Beginning, _ durability: String, environment: [String: String] = [:],
+        play: (PowerScript) throws -> Void
+    ) throws {
+        configuration = [
+            "Durability=\(durability)", "SyncIntervalSec=\(PowerScript.syncInterval)us",
+            "HistoryCommits=\(PowerScript.historyCommits)",
+        ]
+        let isPower = durability == "power"
         self.isPower = isPower
         let template =
             beginning == .nothing
@@ -55,7 +73,7 @@ private final class PowerCampaign {
         let daemon = try template.copy(configuration: configuration)
         disk = try Disk(holding: daemon.directory.path, only: ["root", "state"])
         let path = daemon.directory.file("recording")
-        let traced = try TracedDaemon(daemon, record: path)
+        let traced = try TracedDaemon(daemon, record: path, environment: environment)
         var script: PowerScript?
         let serves = eventually {
             script = try? PowerScript(
@@ -63,7 +81,7 @@ private final class PowerCampaign {
             return script != nil
         }
         self.script = try #require(script, "it does not serve: \(serves)")
-        try self.script.run()
+        try play(self.script)
         traced.terminate()
         _ = try traced.finish()
         var recording = try DiskRecording(path)
@@ -83,7 +101,7 @@ private final class PowerCampaign {
         // Torn states are chance, so each moment has some of them.
         let losses = Loss.allCases + [.some, .some]
         var tries: [Try] = []
-        for cut in 0...recording.entries.count where cut == recording.entries.count || isOnDisk(cut) {
+        for cut in 0...recording.entries.count where isOnDisk(cut) && isWanted(cut) {
             tries += losses.map { Try(cut: cut, loss: $0, seed: random.next()) }
         }
         stateCount = tries.count
@@ -91,7 +109,14 @@ private final class PowerCampaign {
         return try play(tries)
     }
 
-    private func isOnDisk(_ index: Int) -> Bool { recording.entries[index].operation.isOnDisk }
+    /// Nothing comes after the end: that counts, too.
+    private func isOnDisk(_ index: Int) -> Bool {
+        index == recording.entries.count || recording.entries[index].operation.isOnDisk
+    }
+
+    private func isWanted(_ index: Int) -> Bool {
+        index == recording.entries.count || recording.entries[index].time >= script.rewriteGoesOn
+    }
 
     private func play(_ tries: [Try]) throws -> [String] {
         var (disk, done, messages, problems) = (self.disk, 0, 0, [String]())

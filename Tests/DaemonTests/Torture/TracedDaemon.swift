@@ -8,14 +8,17 @@ final class TracedDaemon {
     private let report: String
 
     /// Starts it, and waits for nothing: it may be dead before it serves.
-    init(_ daemon: RunningDaemon, killAt point: Int? = nil, record: String? = nil) throws {
+    init(
+        _ daemon: RunningDaemon, killAt point: Int? = nil, record: String? = nil, environment: [String: String] = [:]
+    ) throws {
         report = daemon.directory.file("tracer.report")
         var options = ["--report", report]
         if let point { options += ["--kill", "\(point)"] }
         if let record { options += ["--record", record] }
         process = try ChildProcess(
             builtProgram("AppGroupTracer"), options + ["--", daemonProgram] + daemon.commandLine,
-            environment: ["HOME": daemon.directory.path, "PATH": "/usr/bin:/bin"], inheriting: false)
+            environment: ["HOME": daemon.directory.path, "PATH": "/usr/bin:/bin"].merging(environment) { $1 },
+            inheriting: false)
     }
 
     /// What the tracer counted.

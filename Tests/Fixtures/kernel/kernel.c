@@ -10,7 +10,8 @@
  *     clock SECONDS       CLOCK_REALTIME is so much later (or earlier, below zero)
  *     CALL ERRNO [END]    the call fails; of those with a path only where it ends so.
  *                         CALL: fsync fdatasync pwrite ftruncate unlink exchange
- *     hang                fsync and fdatasync wait until the rule is gone
+ *     hang [END]          fsync and fdatasync wait until the rule is gone, those of a file whose path ends so; RULES.hung is
+ *                         there once one has waited
  *     die-after-exchange  SIGKILL to itself, once two names are exchanged
  *     nth N COUNT ERRNO PART
  *                         from the Nth on, so many calls on files fail: those that change something, that read, and that open
@@ -102,22 +103,39 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     return result;
 }
 
-static void wait_for_disk(void) {
-    char text[512];
-    int before = errno;
-    while (rule("hang", text, sizeof text)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+/* Whether the rule "hang" is there, and means this file. */
+static int hangs(int fd) {
+    char text[512], path[4096], link[32];
+    const char *end = rule("hang", text, sizeof text);
+    if (!end || *end++ == 0) return end != NULL;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path), tail = (ssize_t)strlen(end);
+    return length >= tail && memcmp(path + length - tail, end, (size_t)tail) == 0;
+}
+
+static void wait_for_disk(int fd) {
+    char path[4096];
+    int before = errno, is_told = 0;
+    for (; hangs(fd); nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL)) {
+        if (is_told) continue;
+        snprintf(path, sizeof path, "%s.hung", getenv("APPGROUP_TEST_KERNEL"));
+        int marker = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        if (marker >= 0) close(marker);
+        is_told = 1;
+    }
     errno = before;
 }
 
 int fsync(int fd) {
-    wait_for_disk();
+    wait_for_disk(fd);
     return fails("fsync", NULL) ? -1 : NEXT(fsync)(fd);
 }
 
 int fdatasync(int fd) {
-    wait_for_disk();
+    wait_for_disk(fd);
     return fails("fdatasync", NULL) ? -1 : NEXT(fdatasync)(fd);
 }
+
 int ftruncate(int fd, off_t size) { return fails("ftruncate", NULL) ? -1 : NEXT(ftruncate)(fd, size); }
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
