@@ -36,9 +36,29 @@ package struct PlistBase: Sendable {
 
     /// Takes note of a commit: its first old value of each key is what the file has.
     package mutating func note(_ changes: [Change]) {
-        for change in changes where differences.index(forKey: change.key) == nil {
-            differences.updateValue(change.old, forKey: change.key)
+        for change in changes { note(change.key, change.old) }
+    }
+
+    /// What the file has of a key.
+    package struct Known: Sendable {
+        let key: Key
+        let value: Value
+
+        package init(_ key: Key, _ value: Value) {
+            self.key = key
+            self.value = value
         }
+    }
+
+    /// The same where no more is at hand than what the keys had.
+    package mutating func note(_ known: [Known]) {
+        for known in known { note(known.key, known.value) }
+    }
+
+    private mutating func note(_ key: Key, _ old: Value?) {
+        // Put there if it is missing, with one look-up.
+        func keep(_: inout Value?) {}
+        keep(&differences[key, default: old])
     }
 
     /// A commit on a key that got its value behind this revision need not be noted: that one was.

@@ -115,7 +115,17 @@ private struct DiskRun {
             base.projectionFailed()
             underWay = nil
         case (25..<40, _): try edit(&random)
-        default: if let changes = try? state.write(random.edits(upTo: 3)) { base.note(changes) }
+        default: if let changes = try? state.write(random.edits(upTo: 3)) { note(changes, &random) }
+        }
+    }
+
+    /// Half of the time as a row of replaced values, if that is what they are.
+    private mutating func note(_ changes: [Change], _ random: inout SplitMix64) {
+        let known = changes.compactMap { change in change.old.map { PlistBase.Known(change.key, $0) } }
+        if known.count == changes.count, random.chance(50) {
+            base.note(known)
+        } else {
+            base.note(changes)
         }
     }
 

@@ -15,9 +15,9 @@ struct InstructionCountTests {
         /// From the program's beginning to its end, with an answer in between.
         static let startWithManyKeys = 100_000_000
         /// One of 64 acknowledged writes that are under way on a connection.
-        static let writeInARow = 18_700
+        static let writeInARow = 14_500
         /// One write that a hundred observers of its key are told of.
-        static let writeWithObservers = 192_000
+        static let writeWithObservers = 190_000
         /// A file of a hundred keys that somebody replaces with one of them changed, and a `Synchronize` behind it.
         static let fileEdit = 870_000
         /// `string(forKey:)` of one of a thousand keys.

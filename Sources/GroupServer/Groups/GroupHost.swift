@@ -130,25 +130,25 @@ extension GroupHost {
     /// - Returns: why the journal refused, if it did.
     @discardableResult
     func flush() -> SystemError? {
-        guard !ledger.batch.isEmpty else { return nil }
+        guard !ledger.batch.commits.isEmpty else { return nil }
         let server = server
-        let (commits, line) = ledger.takeBatch()
+        let batch = ledger.takeBatch()
         let offset: UInt64
         do throws(SystemError) {
-            offset = try journal.write(line)
+            offset = try journal.write(batch.line)
         } catch {
-            takeBack(commits, in: line, because: error)
+            takeBack(batch, because: error)
             return error
         }
         hasEnded = false
         server.syncIsDue()
-        server.commitCount += commits.count
-        index.append(commits, from: offset)
-        tell(commits, in: line)
-        answer(commits, in: line)
-        if Log.threshold == .debug { log(commits) }
+        server.commitCount += batch.commits.count
+        index.append(batch.commits, from: offset)
+        tell(batch)
+        answer(batch.commits, in: batch.line)
+        if Log.threshold == .debug { log(batch.commits) }
         scheduleProjection()
-        ledger.reuse(commits, line)
+        ledger.reuse(batch)
         return nil
     }
 
@@ -168,7 +168,10 @@ extension GroupHost {
     }
 
     /// What else is to be known of commits than that they are made.
-    private func tell(_ commits: [Ledger.Batched], in line: RecordLine) {
+    private func tell(_ batch: Ledger.Batch) {
+        // Before what the details have of the same keys: that came later.
+        if !batch.known.isEmpty { plist.base.note(batch.known) }
+        let (commits, line) = (batch.commits, batch.line)
         // By their places: a copy of each commit would count up and down who uses its details.
         for place in commits.indices {
             guard let details = commits[place].details else { continue }
@@ -223,8 +226,9 @@ extension GroupHost {
         }
     }
 
-    private func takeBack(_ commits: [Ledger.Batched], in line: RecordLine, because error: SystemError) {
-        for commit in commits.reversed() { ledger.revert(commit, in: line) }
+    private func takeBack(_ batch: Ledger.Batch, because error: SystemError) {
+        let commits = batch.commits
+        for commit in commits.reversed() { ledger.revert(commit, in: batch.line) }
         Log.error(
             "group \(identifier): \(commits.count) commits refused, the journal cannot be written: \(error)",
             .storageFailed,

@@ -13,16 +13,28 @@ import Varlink
 struct Ledger {
     var state: GroupState
     var text: GroupText
-    private(set) var line = RecordLine()
-    /// The commits in line.
-    private(set) var batch: [Batched] = []
+    /// What is in line.
+    private(set) var batch = Batch()
     private let pattern: OrdinarySet.Pattern
-    /// The emptied ones of the batch before: their room serves the next one.
-    private var spareLine = RecordLine()
-    private var spareBatch: [Batched] = []
+    /// The emptied one before: its room serves the next one.
+    private var spareBatch = Batch()
 
-    /// How many commits of room an idle group keeps.
-    private static let keptBatch = 256
+    /// Commits that the journal gets by one write.
+    struct Batch {
+        fileprivate(set) var commits: [Batched] = []
+        fileprivate(set) var line = RecordLine()
+        /// What the file has of keys that are the first time changed since it was written, where no details say it.
+        fileprivate(set) var known: [PlistBase.Known] = []
+
+        /// How many commits of room an idle group keeps.
+        private static let keptCount = 256
+
+        fileprivate mutating func removeAll() {
+            commits.removeAll(keepingCapacity: commits.capacity <= Self.keptCount)
+            known.removeAll(keepingCapacity: known.capacity <= Self.keptCount)
+            line.removeAll()
+        }
+    }
 
     /// A commit that is in line.
     struct Batched {
@@ -80,13 +92,13 @@ extension Ledger {
         reply: GroupHost.PendingReply?
     ) {
         let revision = state.position.revision + 1
-        let payload = Self.add(changes, revision, time, origin, tag, &text, to: &line)
+        let payload = Self.add(changes, revision, time, origin, tag, &text, to: &batch.line)
         var message: [UInt8]?
         if case .message(let bytes)? = reply?.success { message = bytes }
         let details = Details(
             changes: changes, own: own, origin: origin, tag: tag,
             undo: state.apply(own ?? changes, revision: revision), message: message)
-        batch.append(
+        batch.commits.append(
             Batched(
                 payload: payload, key: 0..<0, revision: revision, time: time, replacement: nil, target: reply?.target,
                 isDurable: reply?.isDurable ?? false, details: details))
@@ -104,21 +116,17 @@ extension Ledger {
     }
 
     /// Hands over what is in line; what comes then is of the next batch.
-    mutating func takeBatch() -> (commits: [Batched], line: RecordLine) {
-        let taken = (batch, line)
+    mutating func takeBatch() -> Batch {
+        let taken = batch
         batch = spareBatch
-        line = spareLine
-        spareBatch = []
-        spareLine = RecordLine()
+        spareBatch = Batch()
         return taken
     }
 
     /// Takes back the room of a batch that is done.
-    mutating func reuse(_ commits: consuming [Batched], _ line: consuming RecordLine) {
-        commits.removeAll(keepingCapacity: commits.capacity <= Self.keptBatch)
-        line.removeAll()
-        spareBatch = commits
-        spareLine = line
+    mutating func reuse(_ done: consuming Batch) {
+        done.removeAll()
+        spareBatch = done
     }
 
     /// Takes back a commit, the newest one that there is.
@@ -217,38 +225,40 @@ extension Ledger {
     mutating func takeOrdinarySets(_ bytes: Span<UInt8>, on terms: Terms) -> (count: Int, size: Int) {
         var serial = terms.serial
         return pattern.takeSets(from: bytes, limit: terms.budget, messageSize: terms.messageSize) { set in
-            guard let commit = Self.replace(set, of: bytes, on: terms, serial, &state, &text, &line)
-            else { return false }
-            batch.append(commit)
-            serial += 1
-            return true
+            let isTaken = Self.replace(set, of: bytes, on: terms, serial, &state, &text, &batch)
+            if isTaken { serial += 1 }
+            return isTaken
         }
     }
 
     private static func replace(
         _ set: OrdinarySet, of message: Span<UInt8>, on terms: Terms, _ serial: Int, _ state: inout GroupState,
-        _ text: inout GroupText, _ line: inout RecordLine
-    ) -> Batched? {
+        _ text: inout GroupText, _ batch: inout Batch
+    ) -> Bool {
         let revision = state.revision + 1
         var (payload, key) = (0..<0, 0..<0)
         var details: Details?
         let replacement = state.replaceString(
             of: message.extracting(set.key), with: message.extracting(set.text), limits: terms.limits
         ) { old, lastRevision in
-            payload = line.add { bytes in
+            payload = batch.line.add { bytes in
                 key = text.write(
                     set, of: message, old: old, revision: revision, time: terms.time, origin: terms.origin, to: &bytes)
             }
-            guard terms.isWatched || lastRevision <= terms.notedSince else { return }
-            details = Details(
-                changes: [set.change(in: message, old: old)], origin: terms.origin,
-                tag: terms.isWatched ? set.tag(in: message) : nil)
+            if terms.isWatched {
+                details = Details(
+                    changes: [set.change(in: message, old: old)], origin: terms.origin, tag: set.tag(in: message))
+            } else if lastRevision <= terms.notedSince {
+                batch.known.append(set.known(in: message, old: old))
+            }
         }
-        guard let replacement else { return nil }
-        return Batched(
-            payload: payload, key: key, revision: revision, time: terms.time, replacement: replacement,
-            target: Connection.ReplyTarget(connection: terms.connection, serial: serial), isDurable: terms.isDurable,
-            details: details)
+        guard let replacement else { return false }
+        batch.commits.append(
+            Batched(
+                payload: payload, key: key, revision: revision, time: terms.time, replacement: replacement,
+                target: Connection.ReplyTarget(connection: terms.connection, serial: serial),
+                isDurable: terms.isDurable, details: details))
+        return true
     }
 }
 
@@ -257,5 +267,9 @@ extension OrdinarySet {
         Change(
             key: Key(String(copying: message.extracting(key))), old: .string(String(copying: old)),
             new: .string(String(copying: message.extracting(text))))
+    }
+
+    fileprivate func known(in message: Span<UInt8>, old: Span<UInt8>) -> PlistBase.Known {
+        PlistBase.Known(Key(String(copying: message.extracting(key))), .string(String(copying: old)))
     }
 }
