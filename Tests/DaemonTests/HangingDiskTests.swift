@@ -95,4 +95,27 @@ import Varlink
         let names = try FileManager.default.contentsOfDirectory(atPath: daemon.state)
         #expect(names.filter { $0.contains(".journal") }.sorted() == ["\(group).journal", "\(other).journal"])
     }
+
+    @Test("SIGTERM ends the daemon all the same, after a while, and what it had acknowledged is there")
+    func terminate() throws {
+        try kernel.obey("hang")
+        let acknowledged = try peer.write(group, [.set("n", .integer(7))]).position
+        // The worker is to be in the middle of it.
+        #expect(
+            try eventually {
+                try FileManager.default.contentsOfDirectory(
+                    atPath: "\(daemon.root)/\(group)/Library/Preferences"
+                ).contains { $0.hasSuffix("-new") }
+            })
+        let outcome = try daemon.stop()
+        #expect(outcome.code == 0)
+        #expect(outcome.errors.contains("could not be written in time"))
+        #expect(!Plist.exists(daemon.socket))
+        try kernel.obey()
+        try daemon.start()
+        let again = try SettingsPeer(daemon)
+        #expect(try again.read(group).position == acknowledged)
+        try again.synchronize(group)
+        #expect(try Plist.entries(daemon.plist(group.string)) == ["n": .integer(7)])
+    }
 }

@@ -54,6 +54,7 @@ extension Server {
         // A disk that hangs must not keep the session from ending: the journals have everything already.
         sources.stopLimit = try? TimerSource(loop) { [unowned self] in
             Log.warning("a property list could not be written in time; the journals have all settings")
+            hasGivenUp = true
             loop.exit(0)
         }
         sources.stopLimit?.arm(afterMicroseconds: Self.stopLimit)
@@ -81,6 +82,14 @@ extension Server {
     }
 
     func finish() {
+        // A disk that hangs has the workers: who waited for them would hang too.
+        if !hasGivenUp { finishFiles() }
+        leaveConnections()
+        for connection in connections.values { close(connection) }
+        sources = ServerSources()
+    }
+
+    private func finishFiles() {
         watcher?.stop()
         fileWorker.stop()
         syncWorker.stop()
@@ -94,8 +103,5 @@ extension Server {
             }
         }
         for host in hosts.values { host.end() }
-        leaveConnections()
-        for connection in connections.values { close(connection) }
-        sources = ServerSources()
     }
 }

@@ -66,6 +66,8 @@ final class Server {
     /// Jobs run at once instead of on the worker: only before the daemon serves, and after.
     var runsJobsInline = true
     var isStopping = false
+    /// The end was to come, and the disk did not let it in time.
+    var hasGivenUp = false
     var idleExit = IdleExit(limit: nil)
 
     // What this turn has touched.
