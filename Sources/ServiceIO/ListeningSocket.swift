@@ -11,6 +11,8 @@ package final class ListeningSocket: Sendable {
         case inUse(by: String, path: String)
         /// What stands there is no socket: not ours to remove.
         case notASocket(path: String)
+        /// What was passed in is something else.
+        case notListening(descriptor: Int32)
         /// The directory belongs to somebody else, who could put their own socket there.
         case foreignDirectory(path: String)
         case system(SystemError)
@@ -61,7 +63,7 @@ package final class ListeningSocket: Sendable {
     /// Takes over a socket that systemd made. It must be a listening Unix stream socket.
     package static func adopt(_ descriptor: consuming FileDescriptor) throws(Failure) -> ListeningSocket {
         let isListener = sd_is_socket_unix(descriptor.rawValue, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0
-        guard isListener else { throw .notASocket(path: "descriptor \(descriptor.rawValue)") }
+        guard isListener else { throw .notListening(descriptor: descriptor.rawValue) }
         do throws(SystemError) {
             try descriptor.setNonBlocking()
         } catch {
@@ -158,6 +160,8 @@ extension ListeningSocket.Failure: CustomStringConvertible {
         switch self {
         case .inUse(let holder, let path): "\(path) is in use by \(holder)"
         case .notASocket(let path): "\(path) is not a socket, and was left alone"
+        case .notListening(let descriptor):
+            "descriptor \(descriptor), which was passed to us, is no Unix stream socket that listens"
         case .foreignDirectory(let path): "the directory \(path) belongs to another user"
         case .system(let error): error.description
         }
