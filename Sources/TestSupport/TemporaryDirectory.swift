@@ -22,10 +22,10 @@ package final class TemporaryDirectory: Sendable {
     /// The path of something in it.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file into it, and gives its path.
+    /// Writes a file into it, and gives its path. It is closed then, in every process.
     @discardableResult
     package func write(_ name: String, _ text: String) throws -> String {
-        try Data(text.utf8).write(to: URL(filePath: file(name)))
+        try Forks.keptOut { try Data(text.utf8).write(to: URL(filePath: file(name))) }
         return file(name)
     }
 
