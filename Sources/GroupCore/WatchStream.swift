@@ -193,7 +193,8 @@ extension WatchStream {
     }
 
     private mutating func fold(_ place: Int, _ step: (inout CollapsedChanges) -> Void) {
-        var changes = entries[place].collapsed ?? CollapsedChanges()
+        // Taken out: with two owners each step would copy all that was gathered.
+        var changes = entries[place].collapsed.take() ?? CollapsedChanges()
         collapsedSize -= changes.size
         step(&changes)
         collapsedSize += changes.size

@@ -310,6 +310,29 @@ import Testing
         _ = stream.next(in: world)
         #expect(stream.standings(now: now) == [Sample.group: .gone])
     }
+
+    @Test func aCommitCostsAnObserverThatIsBehindTheSameHoweverManyKeysItHasMissed() throws {
+        let (few, many) = (try costOfFallingBehind(by: 1_000), try costOfFallingBehind(by: 16_000))
+        // What is looked at, or copied, at each commit costs sixteen times as much.
+        #expect(many < few * 6, "\(few) and \(many) a commit")
+    }
+
+    /// Of each of so many commits of different keys, at best.
+    private func costOfFallingBehind(by count: Int) throws -> Duration {
+        let world = World()
+        let commits = try (0..<count).map { try world.write([.set(Key("k\($0)"), .integer(Int64($0)))]) }
+        // Less than the commits take, more than the keys do.
+        let limit = count * 76
+        let durations = (0..<3).map { _ in
+            var stream = stream(limit: limit)
+            let start = ContinuousClock.now
+            for commit in commits { stream.offer(commit) }
+            let end = ContinuousClock.now
+            #expect(stream.isBehind && stream.waitingSize < limit && stream.waitingSize > count * 64)
+            return end - start
+        }
+        return (durations.min() ?? .zero) / count
+    }
 }
 
 private struct WeakCommit {
