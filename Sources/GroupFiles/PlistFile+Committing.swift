@@ -153,8 +153,7 @@ extension PlistFile {
         do throws(SystemError) {
             let out = try Files.status(names.swap, followLinks: false)
             if out.kind == .regular { Files.waitForWriters(names.swap) }
-            let (reading, _) = load(names.swap)
-            guard reading.digest == base.digest else { return try keepEdit(prepared, reading) }
+            if let edit = load(names.swap, unless: base.digest).0 { return try keepEdit(prepared, edit) }
             let file = SharedFile(try Files.open(names.swap, [.readOnly, .noFollow, .nonBlocking]))
             if out.mode != base.mode { try? Files.changeMode(prepared.target, out.mode & 0o777) }
             try Files.unlink(names.swap)
@@ -169,8 +168,7 @@ extension PlistFile {
     /// What somebody wrote into a file after it was replaced; nil where nobody did. Each file is asked once, some time
     /// after its replacement.
     package func lateEdit(in old: ReplacedFile) -> PlistReading? {
-        guard let (reading, _) = try? load(old.file.descriptor, old.path) else { return nil }
-        return reading.digest == old.digest ? nil : reading
+        (try? load(old.file.descriptor, old.path, unless: old.digest))?.0
     }
 
     /// What came out is somebody's edit. Settings can be merged, so ours stay in place; anything else (a link, a

@@ -73,12 +73,12 @@ extension PlistFile {
         do throws(PropertyListError) {
             guard let text = baseText ?? base?.bytes else { return XMLPropertyList.document(entries) }
             if BinaryPropertyList.isBinary(text) { return try BinaryPropertyList.document(entries) }
-            let list = try XMLPropertyList(parsing: text)
-            // Of a large file of which little changes, the rest need not be compared.
-            if baseText == nil, case .changes(let changes) = wish {
+            // Of a large file of which little changes, the rest need not be compared, nor be read once more.
+            if baseText == nil, let base, case .changes(let changes) = wish {
+                let list = try XMLPropertyList(text, holding: base.entries)
                 return list.edited(by: changes.mapValues { $0.map(PlistFormat.xml.projected) })
             }
-            return list.edited(to: entries)
+            return try XMLPropertyList(parsing: text).edited(to: entries)
         } catch {
             throw .unencodable(reason: error.description)
         }

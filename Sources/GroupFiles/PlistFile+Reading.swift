@@ -64,12 +64,8 @@ extension PlistFile {
         return (reading ?? .absent, isFinal)
     }
 
-    func load(_ file: borrowing FileDescriptor, _ target: String) throws(SystemError) -> (PlistReading, isFinal: Bool) {
-        let (reading, isFinal) = try load(file, target, unless: nil)
-        return (reading ?? .absent, isFinal)
-    }
-
-    private func load(_ target: String, unless known: Digest?) -> (PlistReading?, isFinal: Bool) {
+    /// The same, but nil where the text is the one that is known already.
+    func load(_ target: String, unless known: Digest?) -> (PlistReading?, isFinal: Bool) {
         do throws(SystemError) {
             return try load(try Files.open(target, [.readOnly, .noFollow, .nonBlocking]), target, unless: known)
         } catch {
@@ -79,7 +75,7 @@ extension PlistFile {
         }
     }
 
-    private func load(
+    func load(
         _ file: borrowing FileDescriptor, _ target: String, unless known: Digest?
     ) throws(SystemError) -> (PlistReading?, isFinal: Bool) {
         let before = try file.status()

@@ -41,7 +41,7 @@ struct XMLLayout {
             try scanner.skipContent(of: valueTag)
             let slot = Slot(
                 key: key, keyStart: keyTag.start, keyEnd: keyEnd, valueStart: valueTag.start, valueEnd: scanner.at)
-            let isOnLine = bytes.indentation(before: keyTag.start) != nil
+            let isOnLine = bytes.blankStart(before: keyTag.start) != nil
             if isOnLine || !isModelOnLine { model = slot }
             isModelOnLine = isModelOnLine || isOnLine
             if wanted(key) { slots.append(slot) }
@@ -50,15 +50,29 @@ struct XMLLayout {
 }
 
 extension XMLScanner {
+    /// Goes to the next such byte, or to the end.
+    private mutating func skip(to byte: UInt8) {
+        var index = at
+        while index + 8 <= bytes.count {
+            if let found = bytes.span.word(at: index).firstIndex(of: byte) {
+                at = index + found
+                return
+            }
+            index += 8
+        }
+        while index < bytes.count, bytes[index] != byte { index += 1 }
+        at = index
+    }
+
     /// Goes to the end of the element whose start tag was just read, in a text that was read before.
     mutating func skipContent(of tag: XMLTag) throws(PropertyListError) {
         guard !tag.isEmpty else { return }
         var open = 1
         while open > 0 {
-            while at < bytes.count, bytes[at] != UInt8(ascii: "<") { at += 1 }
+            skip(to: UInt8(ascii: "<"))
             guard at < bytes.count else { throw unclosed(tag) }
             if isAtEndTag {
-                while at < bytes.count, bytes[at] != UInt8(ascii: ">") { at += 1 }
+                skip(to: UInt8(ascii: ">"))
                 at += 1
                 open -= 1
             } else if peek(1) == UInt8(ascii: "!"), isAt("<![CDATA[") {
@@ -74,11 +88,15 @@ extension XMLScanner {
 extension [UInt8] {
     /// The blanks before this offset if nothing else stands before it in its line.
     func indentation(before offset: Int) -> [UInt8]? {
+        blankStart(before: offset).map { [UInt8](self[$0..<offset]) }
+    }
+
+    /// Where those blanks begin.
+    func blankStart(before offset: Int) -> Int? {
         var start = offset
         while start > 0, self[start - 1].isBlank { start -= 1 }
         // A file that begins within its first line counts like a line, but for a byte order mark.
-        let isLineStart = start == 0 || self[start - 1] == 0x0A || self[start - 1] == 0x0D
-        return isLineStart ? [UInt8](self[start..<offset]) : nil
+        return start == 0 || self[start - 1] == 0x0A || self[start - 1] == 0x0D ? start : nil
     }
 
     /// The indentation of the first thing in this range that is no white space, if it begins a line.

@@ -25,6 +25,13 @@ package struct XMLPropertyList: Sendable {
         root = document.root
     }
 
+    /// A text that was read before, of which the caller knows what it holds.
+    package init(_ bytes: [UInt8], holding entries: [Key: Value]) throws(PropertyListError) {
+        self.bytes = bytes
+        self.entries = entries
+        root = try XMLScanner(bytes).rootStart()
+    }
+
     /// The value of a text whose root need not be a dictionary: an element such as `<array>…</array>`, or a document.
     package static func value(
         parsing bytes: [UInt8], byteLimit: Int = XMLPropertyList.defaultByteLimit

@@ -57,17 +57,12 @@ extension XMLScanner {
     private mutating func body<Root>(
         _ read: (inout Self, XMLTag) throws(PropertyListError) -> Root
     ) throws(PropertyListError) -> (Root, Int) {
-        try skipProlog()
-        guard at < bytes.count else { throw failure(.noValue, at: at) }
-        guard !isAtEndTag else { throw failure(.malformedTag, at: at) }
-        let outer = try startTag()
-        guard outer.element == .plist else {
-            let value = try read(&self, outer)
-            try expectEnd()
-            return (value, outer.start)
-        }
-        let root = try firstElement(in: outer)
+        let (root, outer) = try rootTag()
         let value = try read(&self, root)
+        guard let outer else {
+            try expectEnd()
+            return (value, root.start)
+        }
         try skipToTag()
         if at < bytes.count, !isAtEndTag {
             let second = try startTag()
@@ -76,6 +71,21 @@ extension XMLScanner {
         try endTag(of: outer)
         try expectEnd()
         return (value, root.start)
+    }
+
+    /// Where the root's tag stands, in a text that was read before.
+    func rootStart() throws(PropertyListError) -> Int {
+        var scanner = XMLScanner(bytes, at: bytes.starts(with: XMLPlace.byteOrderMark) ? 3 : 0)
+        return try scanner.rootTag().root.start
+    }
+
+    /// The tag of the root, and that of the element `plist` if there is one around it.
+    private mutating func rootTag() throws(PropertyListError) -> (root: XMLTag, outer: XMLTag?) {
+        try skipProlog()
+        guard at < bytes.count else { throw failure(.noValue, at: at) }
+        guard !isAtEndTag else { throw failure(.malformedTag, at: at) }
+        let tag = try startTag()
+        return tag.element == .plist ? (try firstElement(in: tag), tag) : (tag, nil)
     }
 
     private mutating func skipProlog() throws(PropertyListError) {
