@@ -86,7 +86,7 @@ struct PlaceTests {
         #expect(try watcher.deletion() == Self.group)
         #expect(try peer.groups() == [])
         // It goes where the container would be, which nobody waits for.
-        #expect(try eventually { !Plist.exists(daemon.journal(Self.group)) })
+        #expect(eventually { !Plist.exists(daemon.journal(Self.group)) })
         let trash = try FileManager.default.contentsOfDirectory(atPath: "\(daemon.root)/.trash")
         #expect(trash.count == 1)
         #expect(Plist.exists("\(daemon.root)/.trash/\(trash.first ?? "")/\(Self.group).journal"))
