@@ -31,6 +31,28 @@ struct ControlVerbTestsOfHistory {
             + "\(commit.origin.client ?? "")[\(commit.origin.processId ?? 0)]\(unit)\(tag)"
     }
 
+    @Test("history and log leave nothing out where large commits make replies short, and say which is too large")
+    func largeCommits() throws {
+        let (daemon, peer) = try Self.daemon()
+        // A line feed takes six bytes in a message, so that a reply has room for one of these.
+        let lines = String(repeating: "\n", count: 750_000)
+        try peer.write(.example, [.set("l1", .string(lines))])
+        try peer.write(.example, [.set("l2", .string(lines))])
+        for verb in ["history", "log"] {
+            let run = try daemon.control([verb, Self.group, "--json"])
+            #expect(run.code == 0, "\(run.errors)")
+            for revision in 1...5 { #expect(run.output.contains("\"revision\":\(revision)")) }
+        }
+        #expect(try daemon.control(["history", Self.group, "--limit", "4"]).output.contains("c: absent → true"))
+        try peer.write(.example, [.remove("l1"), .remove("l2")])
+        for verb in ["history", "log"] {
+            let run = try daemon.control([verb, Self.group])
+            #expect(run.code == 1)
+            #expect(run.errors.contains("commit 6"))
+            #expect(try daemon.control([verb, Self.group, "a", "b"]).code == 0)
+        }
+    }
+
     @Test("log and show print a paragraph a revision")
     func log() throws {
         let (daemon, peer) = try Self.daemon()

@@ -1,6 +1,4 @@
 import GroupModel
-import GroupProtocol
-import Varlink
 
 extension Verb {
     static let history = Verb(
@@ -13,15 +11,12 @@ extension Verb {
 enum HistoryVerb {
     @Sendable static func run(_ session: Session) throws(Failure) {
         let globs = Array(session.arguments.dropFirst())
-        let request = HistoryRequest(
-            group: try session.group(), keys: globs.isEmpty ? nil : globs,
-            limit: try session.invocation.number(.limit))
-        guard let commits = try session.call(.history(request))["commits"]?.arrayValue else {
-            throw Session.unexpectedReply
-        }
-        for json in commits {
-            guard let commit = Commit(wire: json) else { throw Session.unexpectedReply }
+        // As many as the interface gives unasked; a reply may be the shorter for large ones among them.
+        let limit = try session.invocation.number(.limit) ?? 100
+        try session.eachCommit(of: session.group(), keys: globs.isEmpty ? nil : globs, limit: limit) {
+            (commit) throws(Failure) in
             for change in commit.changes { try print(change, commit, session) }
+            return true
         }
     }
 
