@@ -76,7 +76,8 @@ final class WatchCommand {
     }
 
     private func gather(_ commit: Commit, _ origin: String, _ due: Deadline) -> Int64 {
-        var pending = pending ?? Pending(revision: commit.revision, due: due)
+        // Taken out: with two owners each commit would copy all that waits.
+        var pending = pending.take() ?? Pending(revision: commit.revision, due: due)
         for change in commit.changes where state?.isHandled(change.key, commit.revision) != true {
             let old = pending.changes[change.key].map(\.change.old) ?? change.old
             pending.changes[change.key] = (Change(key: change.key, old: old, new: change.new), origin)
