@@ -1,14 +1,18 @@
 package import PropertyList
 
 /// A pattern over whole keys: `*` any run (dots included), `?` one Unicode scalar, `\` makes the next character ordinary.
-package struct Glob: Hashable, Sendable {
-    private enum Piece: Hashable, Sendable {
+package struct Glob: Sendable {
+    enum Piece: Hashable, Sendable {
         case scalar(Unicode.Scalar)
         case anyScalar
         case anyRun
     }
 
-    private let pieces: [Piece]
+    let pieces: [Piece]
+    /// The key, where the pattern names exactly one.
+    package let literal: Key?
+    /// Nil where it does.
+    private let matcher: GlobMatcher?
 
     /// Every text is a pattern; a `\` at its end stands for itself.
     package init(_ pattern: String) {
@@ -28,10 +32,11 @@ package struct Glob: Hashable, Sendable {
         }
         if escaped { pieces.append(.scalar("\\")) }
         self.pieces = pieces
+        literal = Self.literal(pieces)
+        matcher = literal == nil ? GlobMatcher([pieces]) : nil
     }
 
-    /// The key, where the pattern names exactly one.
-    package var literal: Key? {
+    private static func literal(_ pieces: [Piece]) -> Key? {
         var text = String.UnicodeScalarView()
         for piece in pieces {
             guard case .scalar(let scalar) = piece else { return nil }
@@ -40,57 +45,65 @@ package struct Glob: Hashable, Sendable {
         return Key(String(text))
     }
 
-    /// O(pattern × key) at worst: on a mismatch only the last `*` takes one scalar more.
-    package func matches(_ key: Key) -> Bool {
-        let scalars = key.string.unicodeScalars
-        var position = scalars.startIndex
-        var piece = 0
-        var retry: (piece: Int, position: String.Index)?
-        while position < scalars.endIndex {
-            if piece < pieces.count, pieces[piece] == .anyRun {
-                retry = (piece, position)
-                piece += 1
-            } else if piece < pieces.count, accepts(pieces[piece], scalars[position]) {
-                piece += 1
-                position = scalars.index(after: position)
-            } else if let last = retry {
-                let next = scalars.index(after: last.position)
-                retry = (last.piece, next)
-                piece = last.piece + 1
-                position = next
-            } else {
-                return false
-            }
-        }
-        return pieces[piece...].allSatisfy { $0 == .anyRun }
-    }
+    package func matches(_ key: Key) -> Bool { matcher?.matches(key) ?? (key == literal) }
+}
 
-    private func accepts(_ piece: Piece, _ scalar: Unicode.Scalar) -> Bool {
-        piece == .anyScalar || piece == .scalar(scalar)
-    }
+extension Glob: Hashable {
+    // The pieces say the rest.
+    package static func == (left: Glob, right: Glob) -> Bool { left.pieces == right.pieces }
+    package func hash(into hasher: inout Hasher) { hasher.combine(pieces) }
 }
 
 /// Which keys a reader asked for: all of them, or those that one of the patterns matches.
 package enum KeyFilter: Hashable, Sendable {
     case all
     /// An empty list matches no key.
-    case matching([Glob])
+    case matching(KeyPatterns)
 
     package init(_ patterns: [String]?) {
-        self = patterns.map { .matching($0.map(Glob.init)) } ?? .all
+        self = patterns.map { .matching(KeyPatterns($0.map(Glob.init))) } ?? .all
     }
 
     package func includes(_ key: Key) -> Bool {
         switch self {
         case .all: true
-        case .matching(let globs): globs.contains { $0.matches(key) }
+        case .matching(let patterns): patterns.match(key)
         }
     }
 
     /// The keys themselves, where no pattern has a wild card: they can be looked up instead of searched for.
     package var literals: [Key]? {
-        guard case .matching(let globs) = self else { return nil }
-        let literals = globs.compactMap(\.literal)
-        return literals.count == globs.count ? literals : nil
+        guard case .matching(let patterns) = self, patterns.matcher == nil else { return nil }
+        return patterns.globs.compactMap(\.literal)
     }
+
+    /// The same filter, unless to hold every key against its wild cards could hold everybody else up.
+    package func bounded() throws(GroupError) -> KeyFilter {
+        guard case .matching(let patterns) = self, let size = patterns.matcher?.size, size > Limits.patternSize else {
+            return self
+        }
+        throw .tooLarge(
+            subject: "patterns with wild cards of one call", limit: Int64(Limits.patternSize), size: Int64(size))
+    }
+}
+
+/// Patterns of which one must match: the keys among them are looked up, the others looked at together.
+package struct KeyPatterns: Hashable, Sendable {
+    fileprivate let globs: [Glob]
+    private let keys: Set<Key>
+    /// Nil where no pattern has a wild card.
+    fileprivate let matcher: GlobMatcher?
+
+    init(_ globs: [Glob]) {
+        self.globs = globs
+        keys = Set(globs.compactMap(\.literal))
+        let wild = globs.filter { $0.literal == nil }.map(\.pieces)
+        matcher = wild.isEmpty ? nil : GlobMatcher(wild)
+    }
+
+    fileprivate func match(_ key: Key) -> Bool { keys.contains(key) || matcher?.matches(key) == true }
+
+    // The patterns say the rest.
+    package static func == (left: KeyPatterns, right: KeyPatterns) -> Bool { left.globs == right.globs }
+    package func hash(into hasher: inout Hasher) { hasher.combine(globs) }
 }

@@ -12,6 +12,8 @@ package struct Limits: Equatable, Sendable {
 
     /// Of a key, in bytes of UTF-8.
     package static let keySize = 1024
+    /// Of the patterns with wild cards by which one call names keys, in characters: every key may be held against them.
+    package static let patternSize = 8192
     /// Of what a value takes in a message, in bytes: a larger one nobody could be told.
     package static let valueMessageSize = 8 << 20
 }

@@ -50,6 +50,26 @@ struct LimitTests {
         #expect(try Plist.entries(daemon.plist("group.com.example.app")) == [key: .integer(1)])
     }
 
+    @Test("patterns with wild cards of one call have 8192 characters at most; of keys there may be any number")
+    func patterns() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        let patterns = [String(repeating: "a", count: Limits.patternSize) + "*"]
+        let requests: [Request] = [
+            .read(.example, keys: patterns), .history(HistoryRequest(group: .example, keys: patterns)),
+            .watch([WatchedGroup(group: .example, keys: patterns)]),
+        ]
+        for request in requests {
+            guard case .tooLarge(_, limit: Int64(Limits.patternSize), _)? = try peer.refusal(of: request) else {
+                Issue.record("\(request) is not refused")
+                continue
+            }
+        }
+        let keys = (0..<10_000).map { "key number \($0)" }
+        try peer.write(.example, [.set("key number 1", .integer(1))])
+        #expect(try peer.read(.example, keys: keys).values == ["key number 1": .integer(1)])
+    }
+
     @Test("a reset whose reply would name more keys than a message has room for is refused, and Reset serves")
     func manyLongKeys() throws {
         let daemon = try RunningDaemon()

@@ -69,6 +69,38 @@ import Testing
         }
     }
 
+    /// Patterns longer than a machine word, alone and side by side.
+    @Test func longPatternsAgreeWithATable() {
+        SplitMix64.withSeed { random in
+            var hits = 0
+            for _ in 0..<2_000 {
+                let key = random.text(of: ["a", "b"], upTo: 200)
+                let patterns = (0..<3).map { _ in random.pattern(near: key) }
+                let expected = patterns.map { TableGlob.matches(Array($0.unicodeScalars), Array(key.unicodeScalars)) }
+                if expected.contains(true) { hits += 1 }
+                #expect(KeyFilter(patterns).includes(Key(key)) == expected.contains(true), "\(patterns), key \(key)")
+                #expect(patterns.map { Glob($0).matches(Key(key)) } == expected, "\(patterns), key \(key)")
+            }
+            #expect(hits > 500)
+        }
+    }
+
+    /// So many that to try one after the other, and each at all places, would take minutes.
+    @Test(.timeLimit(.minutes(1)))
+    func asManyPatternsAsACallMayHaveTakeNoLongTime() throws {
+        let pattern = "*" + String(repeating: "a", count: 62) + "b*"
+        let filter = try KeyFilter(Array(repeating: pattern, count: 128)).bounded()
+        for _ in 0..<100 { #expect(!filter.includes(Key(String(repeating: "a", count: 1024)))) }
+        #expect(filter.includes(Key(String(repeating: "a", count: 100) + "b")))
+    }
+
+    @Test func moreIsRefusedButAnyNumberOfKeysIsNot() throws {
+        let wild = String(repeating: "a", count: Limits.patternSize)
+        #expect(throws: GroupError.self) { try KeyFilter([wild + "*"]).bounded() }
+        let keys = (0..<10_000).map { "key number \($0)" }
+        #expect(try KeyFilter(keys + ["*b"]).bounded().includes("key number 9999"))
+    }
+
     /// A pattern that has a literal matches this key and no other.
     @Test func literalsAndGlobsAgree() {
         SplitMix64.withSeed { random in
@@ -109,6 +141,38 @@ import Testing
         #expect(filter.includes("bc"))
         #expect(!filter.includes("ab"))
         #expect(filter.literals == nil)
+    }
+}
+
+extension SplitMix64 {
+    /// Made of a text, so that it matches it more often than not: some of it replaced by wild cards.
+    fileprivate mutating func pattern(near text: String) -> String {
+        var pattern = ""
+        for character in text {
+            switch Int.random(in: 0..<60, using: &self) {
+            case 0: pattern += "*"
+            case 1: pattern += "?"
+            case 2 where text.count < 100: break
+            default: pattern.append(character)
+            }
+        }
+        return Bool.random(using: &self) ? pattern + "*" : pattern
+    }
+}
+
+/// The same for long texts without backslashes: whether the first so many of one match the first so many of the other.
+private enum TableGlob {
+    static func matches(_ pattern: [Unicode.Scalar], _ key: [Unicode.Scalar]) -> Bool {
+        var row = [true] + [Bool](repeating: false, count: key.count)
+        for piece in pattern {
+            var next = [piece == "*" && row[0]]
+            for (place, scalar) in key.enumerated() {
+                next.append(
+                    piece == "*" ? next[place] || row[place + 1] : row[place] && (piece == "?" || piece == scalar))
+            }
+            row = next
+        }
+        return row[key.count]
     }
 }
 

@@ -148,7 +148,7 @@ extension Server {
         _ group: GroupIdentifier, _ keys: [String]?, _ target: Connection.ReplyTarget
     ) throws(GroupError) {
         let host = try settledHost(of: group)
-        let filter = KeyFilter(keys)
+        let filter = try KeyFilter(keys).bounded()
         let values = host.state.effectiveValues(matching: filter)
         let reply = Reply.bytes {
             $0.member("position")
@@ -248,7 +248,7 @@ extension Server {
 
     /// The newest commits asked for, as far as they fit a message: what is left can be asked for with `before`.
     private func encodedCommits(of host: GroupHost, _ request: HistoryRequest) throws(GroupError) -> [[UInt8]] {
-        let filter = KeyFilter(request.keys)
+        let filter = try KeyFilter(request.keys).bounded()
         let limit = request.limit ?? 100
         var revision = min(host.index.newest, (request.before ?? .max) - (request.before == .min ? 0 : 1))
         var commits: [[UInt8]] = []

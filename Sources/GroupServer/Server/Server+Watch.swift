@@ -14,14 +14,15 @@ extension Server {
             return
         }
         for watch in watches { _ = try host(of: watch.group) }
+        let filters = try watches.map { (watch) throws(GroupError) in try KeyFilter(watch.keys).bounded() }
         var stream = WatchStream(
-            watches.map { ($0.group, KeyFilter($0.keys)) }, limit: configuration.queueSize)
-        for watch in watches {
+            zip(watches, filters).map { ($0.group, $1) }, limit: configuration.queueSize)
+        for (watch, filter) in zip(watches, filters) {
             let host = try host(of: watch.group)
             // What is not in the journal yet goes to the observers there are, and into the snapshot of this one.
             host.flush()
             begin(watch, on: host, in: &stream)
-            join(connection, watch.group, KeyFilter(watch.keys), stream)
+            join(connection, watch.group, filter, stream)
         }
         connection.stream = stream
         connection.watches = watches
