@@ -84,6 +84,46 @@ import Testing
         #expect(commits.last?.coalesced == 100 - PendingCommits.limit + 1)
     }
 
+    @Test func `commits that were gathered lead to the same as all of them`() {
+        var random = SplitMix64(seed: 7)
+        var pending = PendingCommits()
+        var truth: [String: Int64] = [:]
+        var seen: [String: Int64] = [:]
+        func take() -> Bool {
+            guard let commit = pending.take() else { return false }
+            for change in commit.changes {
+                #expect(seen[change.key] == change.old?.integer.map(Int64.init))
+                seen[change.key] = change.new?.integer.map(Int64.init)
+            }
+            return true
+        }
+        for revision in 1...20_000 {
+            let key = "k\(Int.random(in: 0..<20, using: &random))"
+            let new = Bool.random(using: &random) ? Int64.random(in: 0..<3, using: &random) : nil
+            if truth[key] != new { pending.add(news(key, truth[key], new, revision: Int64(revision))) }
+            truth[key] = new
+            if Int.random(in: 0..<3, using: &random) == 0 { _ = take() }
+        }
+        while take() {}
+        #expect(seen == truth)
+    }
+
+    @Test func `a commit costs a slow consumer the same, however many keys it has missed`() {
+        func cost(ofMissing count: Int) -> Duration {
+            let all = (0..<count).map { news("k\($0)", nil, Int64($0), revision: Int64($0)) }
+            let durations = (0..<5).map { _ in
+                var pending = PendingCommits()
+                let start = threadTime()
+                for news in all { pending.add(news) }
+                return threadTime() - start
+            }
+            return (durations.min() ?? .zero) / count
+        }
+        let (few, many) = (cost(ofMissing: 250), cost(ofMissing: 2_000))
+        // To go through what is gathered at each commit costs eight times as much.
+        #expect(many < few * 6, "\(few) and \(many) a commit")
+    }
+
     @Test func `of states the newest waits, and equal ones do not come`() {
         var pending = PendingLatest<Int>(initial: 1)
         #expect(pending.take() == 1)

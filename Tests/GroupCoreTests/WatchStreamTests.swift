@@ -1,7 +1,7 @@
-import Glibc
 import GroupCore
 import GroupModel
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite struct WatchStreamTests {
@@ -316,13 +316,6 @@ import Testing
         let (few, many) = (try costOfFallingBehind(by: 1_000), try costOfFallingBehind(by: 16_000))
         // What is looked at, or copied, at each commit costs sixteen times as much.
         #expect(many < few * 6, "\(few) and \(many) a commit")
-    }
-
-    /// What this thread has worked: a busy machine does not count.
-    private func threadTime() -> Duration {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     /// Of each of so many commits of different keys, at best.

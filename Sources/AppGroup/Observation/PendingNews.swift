@@ -75,35 +75,59 @@ struct PendingCommits: PendingNews {
     static let limit = 64
 
     private var pending: [NewsOfChanges] = []
+    /// Behind them the newest, while it takes others in.
+    private var gathered: GatheredNews?
 
     mutating func add(_ news: NewsOfChanges) {
-        guard pending.count >= Self.limit, let last = pending.popLast() else {
+        guard pending.count + (gathered == nil ? 0 : 1) >= Self.limit else {
+            endGathering()
             pending.append(news)
             return
         }
-        let both = last.followed(by: news)
-        if !both.changes.isEmpty { pending.append(both) }
+        if gathered == nil, let last = pending.popLast() { gathered = GatheredNews(last) }
+        gathered?.add(news)
+        if gathered?.isEmpty == true { gathered = nil }
     }
 
     mutating func take() -> GroupDefaults.Commit? {
+        if pending.isEmpty { endGathering() }
         guard !pending.isEmpty else { return nil }
         let next = pending.removeFirst()
         return GroupDefaults.Commit(
             changes: next.changes, origin: next.origin, revision: next.revision, coalesced: next.coalesced)
     }
+
+    private mutating func endGathering() {
+        if let gathered = gathered.take() { pending.append(gathered.news) }
+    }
 }
 
-extension NewsOfChanges {
-    fileprivate func followed(by later: NewsOfChanges) -> NewsOfChanges {
-        var byKey: [PropertyList.Key: GroupDefaults.Change] = [:]
-        for change in changes { byKey[PropertyList.Key(change.key)] = change }
+/// News that take in later ones, so that each costs what it has itself, however much is gathered already.
+private struct GatheredNews {
+    private var byKey: [PropertyList.Key: GroupDefaults.Change] = [:]
+    /// Of the newest.
+    private var origin: GroupDefaults.Origin?
+    private var revision: Int?
+    private var coalesced = 0
+
+    init(_ first: NewsOfChanges) { add(first) }
+
+    var isEmpty: Bool { byKey.isEmpty }
+
+    /// What has come back to its old value vanishes.
+    mutating func add(_ later: NewsOfChanges) {
         for change in later.changes {
             let key = PropertyList.Key(change.key)
             byKey[key] = byKey[key].map { $0.followed(by: change) } ?? change
         }
-        return NewsOfChanges(
-            changes: byKey.sorted { $0.key < $1.key }.map(\.value), origin: later.origin, revision: later.revision,
-            coalesced: coalesced + later.coalesced)
+        (origin, revision) = (later.origin, later.revision)
+        coalesced += later.coalesced
+    }
+
+    var news: NewsOfChanges {
+        NewsOfChanges(
+            changes: byKey.sorted { $0.key < $1.key }.map(\.value), origin: origin, revision: revision,
+            coalesced: coalesced)
     }
 }
 
