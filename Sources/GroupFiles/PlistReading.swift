@@ -16,6 +16,14 @@ package struct PlistContent: Equatable, Sendable {
     package var targetPath: String
 }
 
+extension PlistContent {
+    /// Where a key's value stands in the text; nil where the format has no lines.
+    package func place(of key: Key) -> (line: Int, column: Int)? {
+        guard format == .xml else { return nil }
+        return (try? XMLPropertyList(bytes, holding: entries))?.place(of: key)
+    }
+}
+
 /// What is wrong with a plist, in words for the person who has to mend it.
 package struct PlistProblem: Equatable, Sendable {
     package var reason: String

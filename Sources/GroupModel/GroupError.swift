@@ -1,3 +1,5 @@
+package import PropertyList
+
 /// The errors of the interface `io.appgroupd.Settings`, one to one (a test holds them against the `.varlink` file).
 package enum GroupError: Error, Equatable, Sendable {
     case noSuchGroup(String)
@@ -13,6 +15,16 @@ package enum GroupError: Error, Equatable, Sendable {
     case tooLarge(subject: String, limit: Int64, size: Int64)
     case storageFailed(reason: String, errno: Int32)
     case notPermitted(reason: String)
+}
+
+extension GroupError {
+    /// The key that is at fault, where it is one.
+    package var key: Key? {
+        switch self {
+        case .invalidKey(let key, _), .invalidValue(let key, _), .wrongType(let key, _, _): Key(key)
+        case .noSuchGroup, .invalidGroup, .conflict, .forced, .readOnly, .tooLarge, .storageFailed, .notPermitted: nil
+        }
+    }
 }
 
 extension GroupError: CustomStringConvertible {

@@ -32,6 +32,14 @@ package struct XMLPropertyList: Sendable {
         root = try XMLScanner(bytes).rootStart()
     }
 
+    /// Where the value of a key stands, as an editor shows it: line and column from 1.
+    package func place(of key: Key) -> (line: Int, column: Int)? {
+        // Where a key stands twice the last one counts.
+        guard let slot = try? XMLLayout(of: root, in: bytes, wanting: { $0 == key }).slots.last else { return nil }
+        let place = XMLPlace(of: slot.valueStart, in: bytes)
+        return (place.line, place.column)
+    }
+
     /// The value of a text whose root need not be a dictionary: an element such as `<array>…</array>`, or a document.
     package static func value(
         parsing bytes: [UInt8], byteLimit: Int = XMLPropertyList.defaultByteLimit

@@ -59,6 +59,25 @@ struct DamagedFileTests {
             }),
     ]
 
+    @Test("an edit that is refused for a key is told with the line and column of its value")
+    func refusedEdit() throws {
+        let daemon = try RunningDaemon()
+        let peer = try daemon.peer(with: .example)
+        try peer.write(.example, [.set("a", .integer(1))])
+        try peer.synchronize()
+        let text = try Plist.read(daemon.plist(Self.group))
+        let edited = text.replacing(
+            "</dict>", with: "\t<key>b</key>\n\t<string>fine</string>\n\t<key>c</key> <string>\u{1}</string>\n</dict>")
+        try Plist.replace(daemon.plist(Self.group), with: edited)
+        #expect(try eventually { try peer.status(of: .example)?.plist == .damaged })
+        let problem = try peer.status(of: .example)?.problem
+        #expect(problem?.line == 9 && problem?.column == 15, "\(String(describing: problem))")
+        #expect(problem?.reason.contains("U+0001") == true)
+        #expect(try Plist.read(daemon.plist(Self.group)) == edited)
+        try Plist.replace(daemon.plist(Self.group), with: edited.replacing("\u{1}", with: "sound"))
+        #expect(try eventually { try peer.read(.example).values["c"] == .string("sound") })
+    }
+
     @Test(
         "last good values are served, writes are kept, the file is left alone, and its mending merges",
         arguments: damages)

@@ -263,18 +263,22 @@ extension GroupHost {
             if !changes.isEmpty { commit(changes, origin: .file) }
         } catch {
             plist.damagedDigest = content.digest
-            return meet(
-                .damaged(
-                    Problem(
-                        reason: "an edit of the file is refused: \(error)", path: content.targetPath,
-                        advice:
-                            "take it back or make it smaller, or run: appgroupctl repair \(identifier) (keeps a copy); "
-                            + "until then the last good values are served")))
+            return meet(.damaged(refusedEdit(error, of: content)))
         }
         guard flush() == nil else { return retryLater() }
         plist.base = plist.base.after(content.entries, edits: edits, in: content.format, ours: state)
         nowHolds(content.digest)
         overcome()
+    }
+
+    private func refusedEdit(_ error: GroupError, of content: PlistContent) -> Problem {
+        let place = error.key.flatMap(content.place)
+        return Problem(
+            reason: "an edit of the file is refused: \(error)", path: content.targetPath, line: place?.line,
+            column: place?.column,
+            advice:
+                "take it back or make it smaller, or run: appgroupctl repair \(identifier) (keeps a copy); "
+                + "until then the last good values are served")
     }
 
     /// Takes note of what the file holds now, so that it is not taken for an edit after a restart.
