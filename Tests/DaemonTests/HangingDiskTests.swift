@@ -96,6 +96,17 @@ import Varlink
         #expect(names.filter { $0.contains(".journal") }.sorted() == ["\(group).journal", "\(other).journal"])
     }
 
+    @Test("a durable write is not told to be safe before a journal that was removed is at its place again")
+    func removedJournal() throws {
+        try Plist.remove(daemon.journal(group.string))
+        try kernel.obey("hang .journal.new")
+        let edits = [Edit.set("n", .integer(1))]
+        try peer.send(.write(WriteRequest(group: group, edits: edits, isDurable: true)))
+        #expect(eventually { kernel.hasHung })
+        try daemon.kill()
+        #expect(throws: (any Error).self) { try peer.receive() }
+    }
+
     @Test("SIGTERM ends the daemon all the same, after a while, and what it had acknowledged is there")
     func terminate() throws {
         try kernel.obey("hang")

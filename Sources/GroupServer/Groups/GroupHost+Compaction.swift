@@ -90,12 +90,14 @@ extension GroupHost {
             if compaction?.needsCatchUp(syncedSize: journal.syncedSize) == true { return catchUp(compacted) }
             pace.ended(at: ProcessFacts.monotonicMicroseconds())
             try adopt(compacted)
+            sync.isAwaitingPlace = false
             resumeSyncs()
             // What came in meanwhile may be too much again, and perhaps nothing follows that would look.
             compactIfNeeded()
         } catch {
             pace.ended(at: ProcessFacts.monotonicMicroseconds())
             compaction = nil
+            refuseWaiters(because: error)
             resumeSyncs()
             // As long as there is no new file nothing counts as durable.
             if journal.syncFailure != nil { server.pollIsDue() }
@@ -168,6 +170,11 @@ enum JournalUseFailure: Error {
     case journal(JournalError)
     case replay(Replay.Failure)
     case system(SystemError)
+
+    /// 0 where no call failed.
+    var errno: Int32 {
+        if case .system(let error) = self { error.errno.rawValue } else { 0 }
+    }
 }
 
 /// The slow part of a compaction, on the worker: reads the commits that are kept from the old journal, and writes the new

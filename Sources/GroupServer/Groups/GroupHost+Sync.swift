@@ -13,6 +13,8 @@ struct SyncTracking {
     var underWay: [GroupHost.Waiter] = []
     var callbacksUnderWay: [(GroupError?) -> Void] = []
     var isUnderWay = false
+    /// Those who wait do it for a journal that somebody took away, until it is at its place again.
+    var isAwaitingPlace = false
 }
 
 extension GroupHost {
@@ -60,7 +62,11 @@ extension GroupHost {
             // A new file is a new start: the kernel has forgotten which pages it lost.
             startCompaction()
         }
-        if !isInPlace { putBack() }
+        if !isInPlace {
+            putBack()
+            // What nobody would find at the next start is not kept, whatever disk it is on.
+            if failure == nil, compaction != nil { return awaitPlace(waiters, callbacks) }
+        }
         let refusal = failure.map(Self.syncRefusal)
         for waiter in waiters { server.answer(waiter.target, with: refusal?.replyBytes ?? waiter.success) }
         for callback in callbacks { callback(refusal) }
@@ -73,6 +79,26 @@ extension GroupHost {
     func resumeSyncs() {
         if !sync.waiters.isEmpty || !sync.callbacks.isEmpty { server.markForSync(self) }
         if journal.hasUnsyncedBytes { server.syncIsDue() }
+    }
+
+    /// They are told when the rewrite that is under way has ended.
+    private func awaitPlace(_ waiters: [Waiter], _ callbacks: [(GroupError?) -> Void]) {
+        sync.waiters = waiters + sync.waiters
+        sync.callbacks = callbacks + sync.callbacks
+        sync.isAwaitingPlace = true
+    }
+
+    /// No journal could be put in the place of the one that was taken away.
+    func refuseWaiters(because error: JournalUseFailure) {
+        guard sync.isAwaitingPlace else { return }
+        let (waiters, callbacks) = (sync.waiters, sync.callbacks)
+        (sync.waiters, sync.callbacks) = ([], [])
+        sync.isAwaitingPlace = false
+        let refusal = GroupError.storageFailed(
+            reason: "written, but its journal was removed or moved away, and cannot be made anew: \(error)",
+            errno: error.errno)
+        for waiter in waiters { server.answer(waiter.target, with: refusal.replyBytes) }
+        for callback in callbacks { callback(refusal) }
     }
 
     /// What nobody would find at the next start: a journal that was removed or moved away is written anew.
